@@ -31,7 +31,7 @@ type Settings[T any] struct {
 
 // Source has values of settings, see [Load].
 type Source struct {
-	at    func(f *config.Field) string // where the source would set the field
+	at    func(f *config.Field) string // where the source would set the field; "" if it cannot
 	apply func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error
 }
 
@@ -65,7 +65,7 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 		switch {
 		case from == "" && !complete: // the source that failed may set it
 			continue
-		case from == "" && f.Required:
+		case from == "" && f.IsMissing(to):
 			failed = append(failed, unset(f, sources, f.Name()+" is missing"))
 			continue
 		}
@@ -90,9 +90,11 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 
 // unset returns the error of a setting that no source sets: what is wrong, and where to set it.
 func unset(f *config.Field, sources []Source, what string) error {
-	places := make([]string, len(sources))
-	for i, source := range sources {
-		places[i] = source.at(f)
+	var places []string
+	for _, source := range sources {
+		if at := source.at(f); at != "" {
+			places = append(places, at)
+		}
 	}
 	if len(places) == 0 {
 		return errors.New(what + ": no source sets it")
@@ -189,10 +191,11 @@ func FromScript(e *Engine, path string) Source {
 			one := reflect.New(f.Type)
 			one.Elem().Set(f.Of(to))
 			if err := v.Decode(ctx, one.Interface()); err != nil {
-				failed = append(failed, misfitOf(f, fields, path, err))
+				kind, _ := v.Kind(ctx) // else unknown, which is no kind
+				failed = append(failed, misfitOf(f, fields, v.place(path), kind, err))
 				continue
 			}
-			f.Of(to).Set(one.Elem())
+			f.Ref(to).Set(one.Elem())
 			from[f.Name()] = v.place(path)
 		}
 		whole := reflect.New(to.Type())
@@ -232,11 +235,11 @@ func (v *Value) noDefault(ctx context.Context, path string, fields []config.Fiel
 }
 
 // misfitOf names the field in an error of its decoding. A secret field hides all code, which may hold it.
-func misfitOf(f *config.Field, fields []config.Field, path string, err error) error {
+func misfitOf(f *config.Field, fields []config.Field, place string, kind Kind, err error) error {
 	var d *diag.Diagnostic
 	switch {
 	case f.Secret:
-		return fmt.Errorf("%s: .%s: does not fit; the value is secret and not shown", path, f.Name())
+		return fmt.Errorf("%s: .%s: %s; the value is secret and not shown", place, f.Name(), f.Concealed(string(kind)))
 	case !errors.As(err, &d):
 		return err
 	}
@@ -291,12 +294,13 @@ func (v *Value) place(path string) string {
 }
 
 // FromValues returns the values of a data file as a source; a struct's fields are a map in the map. Names without a field are errors.
-// Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. An error in err fails [Load].
+// Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. Values may be those of Go, such as a
+// time.Duration or a []string. A value that is nil leaves its field. An error in err fails [Load].
 func FromValues(name string, values map[string]any, err error) Source {
 	return Source{in(name), func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
-		var located interface{ Place() string } // an error of the syntax, which shows some of the text
+		var located interface{ Bare() string } // an error of the syntax, which may show some of the text
 		if errors.As(err, &located) && holdSecret(fields) {
-			return fmt.Errorf("%s: the syntax is wrong; the text is not shown, since it holds secrets", located.Place())
+			return errors.New(located.Bare())
 		}
 		if err != nil {
 			return err
@@ -306,22 +310,36 @@ func FromValues(name string, values map[string]any, err error) Source {
 			f := &fields[i]
 			var value any = values
 			for _, part := range f.Path {
-				group, ok := value.(map[string]any)
+				bare, _ := config.Bare(value)
+				group, ok := tableOf(bare)
 				if value = nil; ok {
 					value = group[part]
 				}
 			}
-			if value == nil {
+			bare, line := config.Bare(value)
+			if bare == nil {
 				continue
 			}
 			if err := f.Assign(to, value); err != nil {
-				failed = append(failed, fmt.Errorf("%s: %s: %w", name, f.Name(), err))
+				var misfit *config.Misfit
+				if errors.As(err, &misfit) {
+					line = misfit.Line
+				}
+				failed = append(failed, fmt.Errorf("%s: %s: %w", lineOf(name, line), f.Name(), err))
 				continue
 			}
-			from[f.Name()] = name
+			from[f.Name()] = lineOf(name, line)
 		}
 		return errors.Join(failed...)
 	}}
+}
+
+// lineOf returns a place in a file; the line 0 is unknown.
+func lineOf(file string, line int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s: line %d", file, line)
 }
 
 // unknownNames returns an error for each name that is no field and has none below it.
@@ -335,34 +353,48 @@ func unknownNames(file, above string, values map[string]any, fields []config.Fie
 			leaf = leaf || fields[i].Name() == name
 			group = group || strings.HasPrefix(fields[i].Name(), name+".")
 		}
-		below, isGroup := values[key].(map[string]any)
+		value, line := config.Bare(values[key])
+		below, isGroup := tableOf(value)
 		switch {
 		case group && isGroup:
 			failed = append(failed, unknownNames(file, name+".", below, fields)...)
+		case group && value == nil: // an empty section of YAML
 		case group:
-			failed = append(failed, fmt.Errorf("%s: %s: expected a table of settings", file, name))
+			failed = append(failed, fmt.Errorf("%s: %s: expected a table of settings", lineOf(file, line), name))
 		case !leaf:
 			near := ""
 			if n := spelling.Nearest(name, known); n != "" {
 				near = ": did you mean " + n + "?"
 			}
-			failed = append(failed, fmt.Errorf("%s: there is no setting %s%s", file, name, near))
+			failed = append(failed, fmt.Errorf("%s: there is no setting %s%s", lineOf(file, line), name, near))
 		}
 	}
 	return failed
 }
 
+// tableOf returns a map of any Go type as a map of settings.
+func tableOf(value any) (map[string]any, bool) {
+	all, ok := config.General(value).(map[string]any)
+	return all, ok
+}
+
 // FromEnvironment returns environment variables as a source: PREFIX_SERVER_MAX_SIZE is the field server.maxSize. Unset variables
-// leave their fields. A variable with the prefix that is no setting is an error if it is a letter away from one that is not set.
+// leave their fields. A list is written a,b and a map x=1,y=2. A variable with the prefix that is no setting is an error if it names a
+// struct, or is a letter away from a setting that is not set.
 func FromEnvironment(prefix string) Source {
 	at := func(f *config.Field) string { return "the environment variable " + variable(prefix, f.Path) }
 	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		var failed []error
+		known := map[string]string{} // fields by variable
 		for i := range fields {
 			f := &fields[i]
 			name := variable(prefix, f.Path)
 			text, ok := os.LookupEnv(name)
-			if !ok {
+			if other := known[name]; other != "" {
+				failed = append(failed, fmt.Errorf("the fields %s and %s have the same environment variable %s: rename one by a tag orepl:\"name\"", other, f.Name(), name))
+				continue
+			}
+			if known[name] = f.Name(); !ok {
 				continue
 			}
 			if err := f.Set(to, text); err != nil {
@@ -371,8 +403,35 @@ func FromEnvironment(prefix string) Source {
 			}
 			from[f.Name()] = at(f)
 		}
+		failed = append(failed, ofGroups(prefix, fields, known)...)
 		return errors.Join(append(failed, misspelt(prefix, fields)...)...)
 	}}
+}
+
+// ofGroups returns an error for each variable that would set a whole struct. known has the variables of settings.
+func ofGroups(prefix string, fields []config.Field, known map[string]string) (failed []error) {
+	if prefix == "" { // names such as HOME are those of others
+		return nil
+	}
+	seen := map[string]bool{}
+	for i := range fields {
+		for n := 1; n < len(fields[i].Path); n++ {
+			group := fields[i].Path[:n]
+			name := variable(prefix, group)
+			if _, ok := os.LookupEnv(name); !ok || seen[name] || known[name] != "" {
+				continue
+			}
+			seen[name] = true
+			var inner []string
+			for j := range fields {
+				if path := fields[j].Path; len(path) > n && slices.Equal(path[:n], group) {
+					inner = append(inner, variable(prefix, path))
+				}
+			}
+			failed = append(failed, fmt.Errorf("the environment variable %s: %s is a group of settings: set %s", name, strings.Join(group, "."), spelling.Or(inner)))
+		}
+	}
+	return failed
 }
 
 // misspelt returns an error for each variable with the prefix that is no setting, but a letter away from one that is not set.
@@ -426,9 +485,16 @@ func variable(prefix string, path []string) string {
 }
 
 // FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set, whose
-// other flags are parsed, too. The error is flag.ErrHelp if the arguments ask for help.
+// other flags are parsed, too. A flag of a list or map that is repeated adds to it. The help of the set shows what a setting is without its
+// flag. Secrets have flags only if their tag says `orepl:"name,flag"`, since others see the command lines of programs. The error is
+// flag.ErrHelp if the arguments ask for help.
 func FromFlags(set *flag.FlagSet, arguments []string) Source {
-	at := func(f *config.Field) string { return "the flag -" + f.Name() }
+	at := func(f *config.Field) string {
+		if !f.Flag {
+			return ""
+		}
+		return "the flag -" + f.Name()
+	}
 	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		if set == nil {
 			return contract.Errorf(contract.InvalidArgument, "load", "FromFlags: the set of flags is nil").WithHint("pass flag.CommandLine or flag.NewFlagSet(…)")
@@ -436,22 +502,27 @@ func FromFlags(set *flag.FlagSet, arguments []string) Source {
 		var failed []error
 		for i := range fields {
 			f := &fields[i]
+			if !f.Flag {
+				continue
+			}
 			if set.Lookup(f.Name()) != nil { // else the set panics
 				failed = append(failed, fmt.Errorf("%s: the set has another flag of this name: rename it, or the field by a tag orepl:\"name\"", at(f)))
 				continue
 			}
-			define := set.Func
-			if f.Type.Kind() == reflect.Bool {
-				define = set.BoolFunc
-			}
-			define(f.Name(), strings.TrimSpace(f.Doc+" "+f.Tag()), func(text string) error {
-				if err := f.Set(to, text); err != nil {
+			given := false
+			set.Var(&setting{f.Type.Kind() == reflect.Bool, shownDefault(f, to), func(text string) error {
+				store := f.Set
+				if given {
+					store = f.Add
+				}
+				given = true
+				if err := store(to, text); err != nil {
 					failed = append(failed, fmt.Errorf("the flag -%s: %w", f.Name(), err))
 					return nil // reported with the others
 				}
 				from[f.Name()] = at(f)
 				return nil
-			})
+			}}, f.Name(), flagHelp(f))
 		}
 		if len(failed) > 0 {
 			return errors.Join(failed...)
@@ -461,6 +532,36 @@ func FromFlags(set *flag.FlagSet, arguments []string) Source {
 		}
 		return errors.Join(failed...)
 	}}
+}
+
+// setting is the flag of a setting, a flag.Value.
+type setting struct {
+	isBool bool
+	text   string // of the default
+	set    func(text string) error
+}
+
+// String returns the default, also for the zero value, with which package flag compares it.
+func (s *setting) String() string { return s.text }
+
+func (s *setting) Set(text string) error { return s.set(text) }
+
+func (s *setting) IsBoolFlag() bool { return s.isBool }
+
+// shownDefault returns the text of a setting before flags are parsed, or "" for one that is empty or secret.
+func shownDefault(f *config.Field, to reflect.Value) string {
+	if v := f.Of(to); f.Secret || v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 {
+		return ""
+	}
+	return f.Text(to)
+}
+
+// flagHelp returns what a flag means, with the rules of its values.
+func flagHelp(f *config.Field) string {
+	if f.Tag() == "" {
+		return f.Doc
+	}
+	return strings.TrimSpace(f.Doc + " (" + f.Tag() + ")")
 }
 
 // FormatErrors returns each error of a joined error, diagnostics with the code around their position.

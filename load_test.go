@@ -6,6 +6,7 @@ import (
 	"flag"
 	"io"
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -250,6 +251,225 @@ func TestSettingsTable(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: no %s in\n%s", name, want, s)
+		}
+	}
+}
+
+// TestPointers sets fields that are pointers, and fields of structs behind pointers, from all sources.
+func TestPointers(t *testing.T) {
+	type tls struct {
+		Port *int `check:"max=9"`
+		Cert string
+		Key  string `orepl:"key,required"`
+	}
+	type settings struct {
+		Count *int
+		TLS   *tls
+	}
+	e := engine(t, open(t), orepl.EngineOptions{})
+	t.Setenv("PTR_COUNT", "3")
+	t.Setenv("PTR_TLS_PORT", "4")
+	t.Setenv("PTR_TLS_KEY", "k")
+	for name, source := range map[string]orepl.Source{
+		"environment": orepl.FromEnvironment("PTR"),
+		"flags":       orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), []string{"-count=3", "-tls.port=4", "-tls.key=k"}),
+		"script":      orepl.FromScript(e, write(t, "s.js", "export const count = 3, tls = { port: 4, key: 'k' }")),
+		"values":      orepl.FromValues("v", map[string]any{"count": 3, "tls": map[string]any{"port": 4, "key": "k"}}, nil),
+	} {
+		s, err := orepl.Load(t.Context(), settings{}, source)
+		if err != nil || s.Value.Count == nil || *s.Value.Count != 3 || s.Value.TLS == nil || *s.Value.TLS.Port != 4 || s.From("tls.port") == "the default" {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+	}
+	s, err := orepl.Load(t.Context(), settings{})
+	if err != nil || s.Value.TLS != nil || !strings.Contains(s.String(), "unset") || len(s.Schema("x")) == 0 || s.Markdown() == "" {
+		t.Errorf("an absent struct: %v, %v", s, err)
+	}
+	source := orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), []string{"-tls.port=10"})
+	if _, err := orepl.Load(t.Context(), settings{}, source); err == nil || !strings.Contains(err.Error(), "tls.port is 10") || !strings.Contains(err.Error(), "tls.key is missing: set it in the flag -tls.key") {
+		t.Error(err)
+	}
+}
+
+// TestOneName checks that no two fields have one name, in any way to fill a struct, but that a field hides one of an embedded struct.
+func TestOneName(t *testing.T) {
+	type twice struct {
+		A int
+		B int `orepl:"a"`
+	}
+	e := engine(t, open(t), orepl.EngineOptions{})
+	v, err := e.Eval(t.Context(), "v.js", "({ a: 1 })")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn, err := e.Eval(t.Context(), "f.js", "x => x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() error{
+		"Load":   func() error { _, err := orepl.Load(t.Context(), twice{}); return err },
+		"inner":  func() error { _, err := orepl.Load(t.Context(), struct{ In *twice }{}); return err },
+		"Decode": func() error { return v.Decode(t.Context(), new(twice)) },
+		"Call":   func() error { _, err := fn.Call(t.Context(), twice{}); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "name") || !strings.Contains(err.Error(), `a"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	type base struct{ A, C int }
+	var hides struct {
+		base
+		A int
+	}
+	if err := v.Decode(t.Context(), &hides); err != nil || hides.A != 1 || hides.base.A != 0 {
+		t.Error(err, hides)
+	}
+	t.Setenv("ONE_MAX_SIZE", "1")
+	_, err = orepl.Load(t.Context(), struct {
+		MaxSize int
+		Max     struct{ Size int }
+	}{}, orepl.FromEnvironment("ONE"))
+	if err == nil || !strings.Contains(err.Error(), "the fields maxSize and max.size have the same environment variable ONE_MAX_SIZE") {
+		t.Error(err)
+	}
+}
+
+// TestWholeGroups sets structs, lists and maps from one text.
+func TestWholeGroups(t *testing.T) {
+	type settings struct {
+		Sub struct {
+			A    int
+			Deep struct{ B, C int }
+		}
+		Labels map[string]int
+		Points [][]string
+		Steps  []struct{ A int }
+		Wait   time.Duration
+		At     time.Time
+	}
+	for _, c := range []struct{ variables, want string }{
+		{"WG_SUB=1", "the environment variable WG_SUB: sub is a group of settings: set WG_SUB_A, WG_SUB_DEEP_B or WG_SUB_DEEP_C"},
+		{"WG_SUB_DEEP=1", "sub.deep is a group of settings: set WG_SUB_DEEP_B or WG_SUB_DEEP_C"},
+		{"WG_LABELS=a=1,b=2", ""},
+		{"WG_LABELS=", ""},
+		{"WG_LABELS=a", `expected names with values such as a=1,b=2, not "a"`},
+		{"WG_LABELS=a=x", `WG_LABELS: a: expected an integer of 64 bits, not "x"`},
+		{"WG_STEPS=a", "a text cannot hold a table: set it in a file or a script"},
+		{"WG_WAIT=5", "the environment variable WG_WAIT: the duration 5 has no unit: write 5ms or 5s"},
+		{"WG_WAIT=x", `expected a duration such as 1.5s, not "x"`},
+		{"WG_AT=2020-01-01", `expected a time such as 2020-01-02T15:04:05Z, not "2020-01-01"`},
+		{"WG_AT=2020-01-01T00:00:00Z", ""},
+	} {
+		name, value, _ := strings.Cut(c.variables, "=")
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			s, err := orepl.Load(t.Context(), settings{}, orepl.FromEnvironment("WG"))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			if err == nil && strings.HasPrefix(value, "a=1") && (len(s.Value.Labels) != 2 || s.Value.Labels["b"] != 2) {
+				t.Error(s.Value.Labels)
+			}
+		})
+	}
+}
+
+// TestRepeatedFlags repeats flags of lists and maps, which add to the first one. The first one replaces what other sources have.
+func TestRepeatedFlags(t *testing.T) {
+	s, err := orepl.Load(t.Context(), struct {
+		Hosts  []string
+		Labels map[string]int
+		N      int
+	}{Hosts: []string{"default"}, Labels: map[string]int{"default": 1}},
+		orepl.FromValues("v", map[string]any{"hosts": []any{"file"}}, nil),
+		orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), []string{"-hosts", "a", "-n=1", "-hosts", "b,c", "-labels=x=1", "-labels", "y=2,x=3", "-n=2"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Value; strings.Join(v.Hosts, " ") != "a b c" || len(v.Labels) != 2 || v.Labels["x"] != 3 || v.N != 2 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestFlagHelp checks what -h shows: rules apart from the meaning, values without the flag, and no secret.
+func TestFlagHelp(t *testing.T) {
+	type settings struct {
+		Addr  string        `doc:"where to listen" check:"match=^[^ ]*:[0-9]+$"`
+		Wait  time.Duration `doc:"the longest wait" check:"min=1s max=1m"`
+		On    bool          `doc:"whether it is on"`
+		Tags  []string
+		None  *int
+		Token orepl.Secret `doc:"the token"`
+		Old   string       `orepl:"old,secret"`
+		Asked orepl.Secret `orepl:"asked,flag" doc:"the other token"`
+	}
+	var out strings.Builder
+	set := flag.NewFlagSet("app", flag.ContinueOnError)
+	set.SetOutput(&out)
+	_, err := orepl.Load(t.Context(), settings{Addr: ":8080", Wait: time.Second, Tags: []string{"a"}, Token: orepl.NewSecret("hunter2"), Asked: orepl.NewSecret("hunter2"), Old: "hunter2"},
+		orepl.FromValues("v", map[string]any{"wait": "5s"}, nil), orepl.FromFlags(set, []string{"-h"}))
+	if !errors.Is(err, flag.ErrHelp) {
+		t.Error(err)
+	}
+	for _, want := range []string{"where to listen (match=^[^ ]*:[0-9]+$) (default \":8080\")\n", "the longest wait (min=1s max=1m) (default 5s)\n", "-on\n    \twhether it is on\n", "(default [\"a\"])", "the other token\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	for _, never := range []string{"hunter2", "-token", "-old"} {
+		if strings.Contains(out.String(), never) {
+			t.Errorf("%q in\n%s", never, out.String())
+		}
+	}
+	_, err = orepl.Load(t.Context(), struct {
+		Token orepl.Secret `orepl:"token,required"`
+	}{}, orepl.FromEnvironment("FH"), orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), nil))
+	if err == nil || err.Error() != "token is missing: set it in the environment variable FH_TOKEN" {
+		t.Error(err)
+	}
+}
+
+// TestGoValues sets fields from values of Go programs.
+func TestGoValues(t *testing.T) {
+	type name string
+	type settings struct {
+		Wait   time.Duration
+		List   []string
+		Names  []name
+		Counts map[string]int
+		Sub    struct{ A, B int }
+		Month  time.Month
+		At     time.Time
+		Small  uint8
+		Any    any
+		Ptr    *float32
+		Big    *big.Int
+		Secret orepl.Secret
+	}
+	now := time.Now()
+	three := float32(3)
+	s, err := orepl.Load(t.Context(), settings{}, orepl.FromValues("v", map[string]any{
+		"wait": time.Second, "list": []name{"a"}, "names": []string{"b"}, "counts": map[name]int8{"c": 1}, "sub": map[string]int{"a": 3}, "month": time.May, "at": now,
+		"small": int64(7), "any": []int{1}, "ptr": &three, "big": big.NewInt(5), "secret": orepl.NewSecret("hunter2"),
+	}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := s.Value
+	if v.Wait != time.Second || v.List[0] != "a" || v.Names[0] != "b" || v.Counts["c"] != 1 || v.Sub.A != 3 || v.Month != time.May || !v.At.Equal(now) || v.Small != 7 || *v.Ptr != 3 || v.Big.Int64() != 5 || v.Secret.Reveal() != "hunter2" {
+		t.Errorf("%+v", v)
+	}
+	for want, values := range map[string]map[string]any{
+		"v: small: expected an unsigned integer of 8 bits, not 300":                 {"small": 300},
+		"v: wait: the duration 5 has no unit: write 5ms or 5s":                      {"wait": 5},
+		"v: list: element 1: expected a text, not 5":                                {"list": []any{"a", 5}},
+		"v: small: expected an unsigned integer of 8 bits, not 1s":                  {"small": time.Second},
+		`v: at: expected a time such as 2020-01-02T15:04:05Z, not "2020-01-01"`:     {"at": "2020-01-01"},
+		"v: secret: expected a text, not a list; the value is secret and not shown": {"secret": []string{"hunter2"}},
+		"v: counts: expected a table, not a list":                                   {"counts": []string{"a"}},
+	} {
+		if _, err := orepl.Load(t.Context(), settings{}, orepl.FromValues("v", values, nil)); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

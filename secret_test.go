@@ -22,10 +22,10 @@ import (
 // vault has secrets in all kinds of places.
 type vault struct {
 	Name   string
-	Key    orepl.Secret `check:"len=4..20"`
-	Keys   []orepl.Secret
+	Key    orepl.Secret   `orepl:"key,flag" check:"len=4..20"`
+	Keys   []orepl.Secret `orepl:"keys,flag"`
 	ByName map[string]orepl.Secret
-	Other  *orepl.Secret
+	Other  *orepl.Secret `orepl:"other,flag"`
 	Doors  []struct {
 		Code orepl.Secret
 		Old  string `orepl:"old,secret"`
@@ -126,27 +126,41 @@ func TestSecretSources(t *testing.T) {
 		source orepl.Source
 		want   string // in the error
 	}{
-		{script("export const key = 77723"), "s.js: .key: does not fit; the value is secret and not shown"},
-		{script("export const key = ['hunter2']"), ".key: does not fit"},
-		{script("export const keys = ['hunter2', 77723]"), ".keys: does not fit"},
-		{script("export const byName = { hunter2: 77723 }"), ".byName: does not fit"},
+		{script("export const key = 77723"), "s.js:1:20: .key: expected a text, not a number; the value is secret and not shown"},
+		{script("export const key = ['hunter2']"), ".key: expected a text, not an array"},
+		{script("export const key = '(secret)'"), ".key: the text is refused; the value"},
+		{script("export const keys = ['hunter2', 77723]"), ".keys: an element does not fit; the value"},
+		{script("export const byName = { hunter2: 77723 }"), ".byName: a part does not fit; the value"},
 		{script("export const doors = [{ code: 77723, old: 'hunter2' }]"), ".doors[0].code: expected a string; the value is secret"},
 		{script("export const key = 'hunter2'\nexport const name = 7"), ".name: expected a string, not 7"},
 		{script("export const key = 'hunter2'\nexport const nmae = 'x', name2 = 1"), "there is no field for it"},
 		{script("export const key = 'hunter2'\nexport const name ="), "s.js:2:"},
 		{script("export const key = 'hunter2'\nthrow new RangeError('no')"), "s.js:2:"},
-		{file("s.json", `{"key": 77723}`), "s.json: key: expected a text; the value is secret and not shown"},
-		{file("s.json", `{"keys": ["hunter2", 77723]}`), "s.json: keys: expected a list; the value is secret"},
-		{file("s.json", `{"byName": {"a": 77723}}`), "s.json: byName: expected a table; the value is secret"},
-		{file("s.json", `{"doors": [{"code": 77723}]}`), "s.json: doors: element 0: code: expected a text; the value is secret"},
-		{file("s.json", `{"doors": [{"old": 77723}]}`), "s.json: doors: element 0: old: expected a text; the value is secret"},
-		{file("s.json", "{\n\"key\": hunter2}"), "s.json: line 2: the syntax is wrong; the text is not shown"},
+		{file("s.json", `{"key": 77723}`), "s.json: line 1: key: expected a text, not a number; the value is secret and not shown"},
+		{file("s.json", `{"keys": ["hunter2", 77723]}`), "s.json: line 1: keys: element 1: expected a text, not a number; the value is secret"},
+		{file("s.json", `{"byName": {"a": 77723}}`), "s.json: line 1: byName: an element: expected a text, not a number; the value is secret"},
+		{file("s.json", `{"doors": [{"code": 77723}]}`), "s.json: line 1: doors: element 0: code: expected a text, not a number; the value is secret"},
+		{file("s.json", `{"doors": [{"old": 77723}]}`), "s.json: line 1: doors: element 0: old: expected a text, not a number; the value is secret"},
+		{file("s.json", "{\n\"key\": hunter2}"), "s.json: line 2: a character is not expected here"},
 		{file("s.toml", "name = 'a'\nkey = hunter2"), "s.toml: line 2: the syntax is wrong"},
-		{file("s.yaml", "name: a\nkey: hunter2\nkeys: [a"), "the syntax is wrong; the text is not shown"},
-		{file("s.json", `{"key": "hu2"}`), "s.json: key is (secret), which breaks the rule len=4..20"},
+		{file("s.yaml", "name: a\nkey: hunter2\nkeys: [a"), "s.yaml: line 3: sequence end token ']' not found"},
+		{file("s.json", `{"key": "hu2"}`), "s.json: line 1: key is (secret), which breaks the rule len=4..20"},
 		{orepl.FromEnvironment("BAD"), "the environment variable BAD_KEY: key is (secret), which breaks the rule len=4..20"},
 		{flags("-key=hu2"), "the flag -key: key is (secret)"},
-		{flags("-key=(secret)"), "the flag -key: expected a text; the value is secret"},
+		{flags("-key=(secret)"), "the flag -key: the text (secret) stands for a secret in prints: write the secret itself"},
+		{file("s.yaml", "name: a\nkey: (secret)"), "s.yaml: line 2: key: the text (secret) stands for a secret in prints: write the secret itself"},
+		{file("s.json", "[]"), "s.json: line 1: settings are an object { … }, not an array"},
+		{file("s.json", "null"), "s.json: line 1: settings are an object { … }, not null"},
+		{file("s.json", ""), "s.json: line 1: the text ends where the object { … } does not"},
+		{file("s.json", "{\"key\": \"hunter2\",\n\"hunter2\": 1, \"hunter2\": 2}"), "s.json: line 2: a key is there twice, first in line 2"},
+		{file("s.json", "{\"key\": \"hunter2\",}"), "s.json: line 1: a character is not expected here: no comma precedes it"},
+		{file("s.yaml", "key: hunter2\nkey: hunter2"), "s.yaml: line 2: a key is there twice, first in line 1"},
+		{file("s.yaml", "key: *hunter2"), "s.yaml: line 1: the syntax is wrong; the text is not shown"},
+		{file("s.yaml", "- hunter2"), "s.yaml: line 1: settings are a mapping, not a list"},
+		{file("s.yaml", "key: hunter2\n---\nkey: hunter2"), "s.yaml: line 3: a second document begins here"},
+		{file("s.toml", "key = 'hunter2'\nkey = 'hunter2'"), "s.toml: line 2: a key has already been defined"},
+		{file("s.toml", "key = 777237772377723777237772377723"), "s.toml: line 1: a number is out of range"},
+		{flags("-key=hunter2", "-byName=a=hunter2"), "flag provided but not defined: -byName"},
 	} {
 		_, err := orepl.Load(t.Context(), vault{Key: orepl.NewSecret("long enough")}, c.source)
 		if err == nil {

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"reflect"
@@ -16,40 +18,117 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Assign stores a value of a data file: a text, boolean, number or time, a list of them, or a map. Numbers and booleans are not
-// read from texts, since the formats tell them apart; durations and types with UnmarshalText are.
-func (f *Field) Assign(to reflect.Value, value any) error {
-	err := assign(f.Of(to), value)
-	if err != nil && f.Secret {
-		return hidden(f.Type)
-	}
-	return err
+// At is a value of a data file with its line.
+type At struct {
+	Value any
+	Line  int
 }
 
-func assign(v reflect.Value, value any) error {
+// Misfit is the error of a value of a data file that does not fit.
+type Misfit struct {
+	Line int // of the value, the innermost one that has a line; 0 if it is unknown
+	Err  error
+}
+
+func (m *Misfit) Error() string { return m.Err.Error() }
+
+func (m *Misfit) Unwrap() error { return m.Err }
+
+// Bare returns a value without its line, and the line, or 0 if it has none.
+func Bare(value any) (any, int) {
+	if at, ok := value.(At); ok {
+		return at.Value, at.Line
+	}
+	return value, 0
+}
+
+// Assign stores a value of a data file: a text, boolean, number or time, a list of them, or a map. Numbers and booleans are not
+// read from texts, since the formats tell them apart; durations and types with UnmarshalText are. Values of Go programs, such as a
+// duration or a []string, are stored, too. Each value may be an [At], and the error is then a [*Misfit].
+func (f *Field) Assign(to reflect.Value, value any) error {
+	one := reflect.New(f.Type).Elem()
+	if err := assign(one, value, f.Secret); err != nil {
+		return err
+	}
+	f.Ref(to).Set(one)
+	return nil
+}
+
+// Concealed describes a script's value of a kind that does not fit, without showing it.
+func (f *Field) Concealed(of string) string {
+	want := kind(f.Type)
+	switch {
+	case of == "string" && want == "a text":
+		return "the text is refused"
+	case of == "array" && want == "a list":
+		return "an element does not fit"
+	case of == "object" && want == "a table":
+		return "a part does not fit"
+	case of == "" || strings.ContainsAny(of[:1], "aeiou"):
+		return "expected " + want + ", not an " + cmp.Or(of, "unknown value")
+	}
+	return "expected " + want + ", not a " + of
+}
+
+// assign stores a value, of which the error shows no part if it is secret.
+func assign(v reflect.Value, value any, secret bool) error {
+	value, line := Bare(value)
+	err := assignBare(v, value, secret || convert.IsSecret(v.Type()))
+	var misfit *Misfit
+	if err == nil || line == 0 || errors.As(err, &misfit) {
+		return err
+	}
+	return &Misfit{line, err}
+}
+
+func assignBare(v reflect.Value, value any, secret bool) error {
 	t := v.Type()
-	wrong := func() error { return fmt.Errorf("expected %s, not %s", kind(t), written(value)) }
+	wrong := func() error {
+		text, isText := value.(string)
+		switch {
+		case secret && text == Hidden:
+			return hidden(t, text)
+		case secret && isText && kind(t) == "a text": // refused by its type
+			return errors.New("is refused; the value is secret and not shown")
+		case secret:
+			return fmt.Errorf("expected %s, not %s; the value is secret and not shown", kind(t), sort(value))
+		}
+		return fmt.Errorf("expected %s, not %s", kind(t), written(value))
+	}
 	isText := t == typeDuration || reflect.PointerTo(t).Implements(typeText)
 	switch {
+	case value != nil && reflect.TypeOf(value) == t && t.Kind() != reflect.Interface:
+		v.Set(reflect.ValueOf(value))
+		return nil
 	case t.Kind() == reflect.Interface && t.NumMethod() == 0:
 		if value != nil {
 			v.Set(reflect.ValueOf(plain(value)))
 		}
 		return nil
 	case t.Kind() == reflect.Pointer && !isText:
+		if value == nil {
+			return nil
+		}
 		p := reflect.New(t.Elem())
-		if err := assign(p.Elem(), value); err != nil {
+		if err := assign(p.Elem(), value, secret); err != nil {
 			return err
 		}
 		v.Set(p)
 		return nil
 	}
+	value = General(value)
 	switch x := value.(type) {
 	case string:
 		if !isText && t.Kind() != reflect.String {
 			return wrong()
 		}
-		return set(v, x)
+		if err := set(v, x); err != nil {
+			if secret {
+				return wrong()
+			}
+			return err
+		}
+		return nil
 	case time.Time:
 		if t == typeTime {
 			v.Set(reflect.ValueOf(x))
@@ -57,13 +136,13 @@ func assign(v reflect.Value, value any) error {
 		}
 		return wrong()
 	case []any:
-		return assignList(v, x, wrong)
+		return assignList(v, x, secret, wrong)
 	case map[string]any:
 		switch {
 		case isGroup(t):
-			return assignGroup(v, x)
+			return assignGroup(v, x, secret)
 		case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
-			return assignMap(v, x)
+			return assignMap(v, x, secret)
 		}
 		return wrong()
 	}
@@ -77,6 +156,11 @@ func assign(v reflect.Value, value any) error {
 	}
 	_, isBool := value.(bool)
 	isNumber := v.CanInt() || v.CanUint() || v.CanFloat()
+	if text := written(value); t == typeDuration && !secret && set(v, text) != nil {
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return unitless(text)
+		}
+	}
 	if isText || !isNumber && t.Kind() != reflect.Bool || isBool != (t.Kind() == reflect.Bool) {
 		return wrong()
 	}
@@ -90,7 +174,43 @@ func assign(v reflect.Value, value any) error {
 	return nil
 }
 
-func assignList(v reflect.Value, list []any, wrong func() error) error {
+// General returns a value of a Go program as one of a data file: a list as []any, a map as map[string]any, a text as a string.
+func General(value any) any {
+	v := reflect.ValueOf(value)
+	switch value.(type) {
+	case nil, string, bool, json.Number, time.Time, []any, map[string]any:
+		return value
+	}
+	switch {
+	case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type() != reflect.PointerTo(typeBigInt):
+		return General(v.Elem().Interface())
+	case v.Kind() == reflect.Slice, v.Kind() == reflect.Array:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = v.Index(i).Interface()
+		}
+		return list
+	case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
+		all := make(map[string]any, v.Len())
+		for _, key := range v.MapKeys() {
+			all[key.String()] = v.MapIndex(key).Interface()
+		}
+		return all
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.Kind() == reflect.Bool:
+		return v.Bool()
+	}
+	switch {
+	case v.CanInt() && v.Type() != typeDuration: // also of a named constant, which may print as a name
+		return v.Int()
+	case v.CanUint():
+		return v.Uint()
+	}
+	return value
+}
+
+func assignList(v reflect.Value, list []any, secret bool, wrong func() error) error {
 	t := v.Type()
 	to := v
 	switch {
@@ -102,8 +222,8 @@ func assignList(v reflect.Value, list []any, wrong func() error) error {
 		return fmt.Errorf("expected %s, not %d", spelling.Count(t.Len(), "element"), len(list))
 	}
 	for i := range list {
-		if err := assign(to.Index(i), list[i]); err != nil {
-			return shown(t.Elem(), fmt.Sprintf("element %d: ", i), err)
+		if err := assign(to.Index(i), list[i], secret); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	if t.Kind() == reflect.Slice {
@@ -112,13 +232,16 @@ func assignList(v reflect.Value, list []any, wrong func() error) error {
 	return nil
 }
 
-func assignMap(v reflect.Value, values map[string]any) error {
+func assignMap(v reflect.Value, values map[string]any, secret bool) error {
 	t := v.Type()
 	all := reflect.MakeMap(t)
-	for name, part := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		one := reflect.New(t.Elem()).Elem()
-		if err := assign(one, part); err != nil {
-			return shown(t.Elem(), name+": ", err)
+		if err := assign(one, values[name], secret); err != nil {
+			if secret { // the name may be secret, too
+				name = "an element"
+			}
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		all.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), one)
 	}
@@ -127,44 +250,35 @@ func assignMap(v reflect.Value, values map[string]any) error {
 }
 
 // assignGroup sets the fields of a struct within a list or map. Names without a field are errors.
-func assignGroup(v reflect.Value, values map[string]any) error {
+func assignGroup(v reflect.Value, values map[string]any, secret bool) error {
 	fields := convert.Fields(v.Type())
 	known := make([]string, len(fields))
 	for i, f := range fields {
 		known[i] = f.Name
 		part, ok := values[f.Name]
+		bare, _ := Bare(part)
 		switch {
 		case !ok && f.Required:
 			return fmt.Errorf("%s is missing", f.Name)
-		case part == nil:
+		case bare == nil:
 			continue
 		}
-		err := assign(v.FieldByIndex(f.Index), part)
-		switch {
-		case err != nil && f.Secret:
-			return fmt.Errorf("%s: %w", f.Name, hidden(f.Type))
-		case err != nil:
+		if err := assign(v.FieldByIndex(f.Index), part, secret || f.Secret); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
-	for name := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if slices.Contains(known, name) {
 			continue
 		}
+		_, line := Bare(values[name])
+		err := fmt.Errorf("there is no field %s: the fields are %s", name, strings.Join(known, ", "))
 		if near := spelling.Nearest(name, known); near != "" {
-			return fmt.Errorf("there is no field %s: did you mean %s?", name, near)
+			err = fmt.Errorf("there is no field %s: did you mean %s?", name, near)
 		}
-		return fmt.Errorf("there is no field %s: the fields are %s", name, strings.Join(known, ", "))
+		return &Misfit{line, err}
 	}
 	return nil
-}
-
-// shown returns the error of a part with its place, or the error of a secret.
-func shown(t reflect.Type, place string, err error) error {
-	if convert.IsSecret(t) {
-		return hidden(t)
-	}
-	return fmt.Errorf("%s%w", place, err)
 }
 
 // mostDigits bounds the length of numbers whose exponent is computed.
@@ -203,6 +317,7 @@ func exact(text string) (*big.Rat, bool) {
 
 // plain returns a value of a file as a Go value of any type: numbers as int64, uint64 or float64.
 func plain(value any) any {
+	value, _ = Bare(value)
 	switch x := value.(type) {
 	case json.Number:
 		if n, err := strconv.ParseInt(integral(x), 10, 64); err == nil {
@@ -247,4 +362,19 @@ func written(value any) string {
 		return "null"
 	}
 	return fmt.Sprint(value)
+}
+
+// sort describes a value of a file without showing it.
+func sort(value any) string {
+	switch x := General(value).(type) {
+	case string:
+		return "a text"
+	case bool:
+		return "true or false"
+	case time.Time:
+		return "a time"
+	case []any, map[string]any, nil:
+		return written(x)
+	}
+	return "a number"
 }

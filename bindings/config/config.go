@@ -40,6 +40,7 @@ type Field struct {
 	Doc      string
 	Required bool // a source must set it
 	Secret   bool
+	Flag     bool // the command line may set it: its tag says so, or it is no secret
 	Rules    []Rule
 	index    []int
 }
@@ -47,24 +48,81 @@ type Field struct {
 // Name returns the path with dots, such as "server.port".
 func (f *Field) Name() string { return strings.Join(f.Path, ".") }
 
-// Of returns the field of a struct value.
-func (f *Field) Of(v reflect.Value) reflect.Value { return v.FieldByIndex(f.index) }
+// Of returns the field of a struct value, or a zero value if a pointer to a struct around it is nil.
+func (f *Field) Of(v reflect.Value) reflect.Value {
+	if f.isAbsent(v) {
+		return reflect.Zero(f.Type)
+	}
+	return f.within(v)
+}
 
-// Fields returns the settings of a struct type in order. It fails for a rule that does not exist or does not suit the field.
+// Ref returns the field of a struct variable. It sets nil pointers to structs around the field.
+func (f *Field) Ref(v reflect.Value) reflect.Value { return f.within(v) }
+
+// within steps down to the field and makes structs that are absent.
+func (f *Field) within(v reflect.Value) reflect.Value {
+	for _, i := range f.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
+}
+
+// isAbsent reports whether a pointer to a struct around the field is nil.
+func (f *Field) isAbsent(v reflect.Value) bool {
+	for _, i := range f.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return true
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return false
+}
+
+// IsMissing reports whether a source must set the field and none has: fields of a struct that is absent may be missing.
+func (f *Field) IsMissing(v reflect.Value) bool { return f.Required && !f.isAbsent(v) }
+
+// Fields returns the settings of a struct type in order. It fails for two fields of one name, and for a rule that does not exist or
+// does not suit the field.
 func Fields(t reflect.Type) ([]Field, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("settings are the fields of a struct, not of %s", t)
 	}
-	return fieldsOf(t, nil, nil, false)
+	return fieldsOf(t, place{})
 }
 
-func fieldsOf(t reflect.Type, path []string, index []int, secret bool) ([]Field, error) {
+// place is where a struct of settings is in the outermost one.
+type place struct {
+	path   []string
+	index  []int
+	secret bool
+	above  []reflect.Type
+}
+
+func fieldsOf(t reflect.Type, at place) ([]Field, error) {
 	var list []Field
+	known := map[string]string{} // names of the fields in Go
 	for _, of := range convert.Fields(t) {
-		inner := slices.Concat(index, of.Index)
-		name := append(slices.Clone(path), of.Name)
-		if isGroup(of.Type) {
-			more, err := fieldsOf(of.Type, name, inner, secret || of.Secret)
+		inner := place{append(slices.Clone(at.path), of.Name), slices.Concat(at.index, of.Index), at.secret || of.Secret, append(slices.Clone(at.above), t)}
+		goName := t.FieldByIndex(of.Index).Name
+		if other, again := known[of.Name]; again {
+			return nil, fmt.Errorf("the fields %s and %s of %s have the same name %q: rename one by a tag orepl:\"name\"", other, goName, t, strings.Join(inner.path, "."))
+		}
+		known[of.Name] = goName
+		group := of.Type
+		if group.Kind() == reflect.Pointer {
+			group = group.Elem()
+		}
+		if isGroup(group) && !slices.Contains(inner.above, group) {
+			more, err := fieldsOf(group, inner)
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +130,8 @@ func fieldsOf(t reflect.Type, path []string, index []int, secret bool) ([]Field,
 			continue
 		}
 		at := t.FieldByIndex(of.Index)
-		f := Field{Path: name, Type: of.Type, Doc: at.Tag.Get("doc"), Required: of.Required, Secret: secret || of.Secret, index: inner}
+		f := Field{Path: inner.path, Type: of.Type, Doc: at.Tag.Get("doc"), Required: of.Required, Secret: inner.secret, index: inner.index}
+		f.Flag = !f.Secret && !convert.HoldsSecret(of.Type) || of.Flag
 		var err error
 		if f.Rules, err = parseRules(at.Tag.Get("check"), of.Type); err != nil {
 			return nil, fmt.Errorf("the field %s: %w", f.Name(), err)
@@ -94,17 +153,51 @@ func isGroup(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != typeTime && t != typeBigInt && !reflect.PointerTo(t).Implements(typeText)
 }
 
-// Set stores the value that a text writes: as Go writes it, a duration as "1.5s", a list with commas.
+// Set stores the value that a text writes: as Go writes it, a duration as "1.5s", a list with commas, a map as "a=1,b=2".
 func (f *Field) Set(to reflect.Value, text string) error {
-	err := set(f.Of(to), text)
+	one := reflect.New(f.Type).Elem()
+	if err := f.parse(one, text); err != nil {
+		return err
+	}
+	f.Ref(to).Set(one)
+	return nil
+}
+
+// Add is Set, but adds to a list or a map.
+func (f *Field) Add(to reflect.Value, text string) error {
+	one := reflect.New(f.Type).Elem()
+	if err := f.parse(one, text); err != nil {
+		return err
+	}
+	switch all := f.Ref(to); {
+	case f.Type.Kind() == reflect.Slice && !reflect.PointerTo(f.Type).Implements(typeText):
+		all.Set(reflect.AppendSlice(reflect.AppendSlice(reflect.MakeSlice(f.Type, 0, all.Len()+one.Len()), all), one))
+	case f.Type.Kind() == reflect.Map && !reflect.PointerTo(f.Type).Implements(typeText):
+		for _, key := range all.MapKeys() {
+			if !one.MapIndex(key).IsValid() {
+				one.SetMapIndex(key, all.MapIndex(key))
+			}
+		}
+		all.Set(one)
+	default:
+		all.Set(one)
+	}
+	return nil
+}
+
+func (f *Field) parse(to reflect.Value, text string) error {
+	err := set(to, text)
 	if err != nil && f.Secret {
-		return hidden(f.Type)
+		return hidden(f.Type, text)
 	}
 	return err
 }
 
-// hidden returns the error of a secret that does not fit.
-func hidden(t reflect.Type) error {
+// hidden returns the error of a secret text that does not fit.
+func hidden(t reflect.Type, text string) error {
+	if text == Hidden {
+		return errors.New("the text " + Hidden + " stands for a secret in prints: write the secret itself")
+	}
 	return fmt.Errorf("expected %s; the value is secret and not shown", kind(t))
 }
 
@@ -113,6 +206,9 @@ func set(v reflect.Value, text string) error {
 	wrong := func() error { return fmt.Errorf("expected %s, not %q", kind(t), text) }
 	if reflect.PointerTo(t).Implements(typeText) {
 		if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+			if t == typeTime || t == typeBigInt { // whose texts are for programmers
+				return wrong()
+			}
 			return fmt.Errorf("%q: %w", text, err)
 		}
 		return nil
@@ -120,6 +216,9 @@ func set(v reflect.Value, text string) error {
 	switch {
 	case t == typeDuration:
 		d, err := time.ParseDuration(text)
+		if _, isNumber := strconv.ParseFloat(text, 64); err != nil && isNumber == nil {
+			return unitless(text)
+		}
 		if err != nil {
 			return wrong()
 		}
@@ -173,9 +272,39 @@ func set(v reflect.Value, text string) error {
 			list = reflect.Append(list, one)
 		}
 		v.Set(list)
+	case reflect.Map:
+		return setMap(v, text)
 	default:
-		return fmt.Errorf("a text cannot hold %s: set it in the script", kind(t))
+		return fmt.Errorf("a text cannot hold %s: set it in a file or a script", kind(t))
 	}
+	return nil
+}
+
+// unitless returns the error of a number as a duration.
+func unitless(text string) error {
+	return fmt.Errorf("the duration %s has no unit: write %sms or %ss", text, text, text)
+}
+
+// setMap stores the values of a text such as "a=1,b=2".
+func setMap(v reflect.Value, text string) error {
+	t := v.Type()
+	all := reflect.MakeMap(t)
+	for part := range strings.SplitSeq(text, ",") {
+		if text == "" {
+			break
+		}
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || t.Key().Kind() != reflect.String {
+			return fmt.Errorf("expected names with values such as a=1,b=2, not %q", text)
+		}
+		name = strings.TrimSpace(name)
+		one := reflect.New(t.Elem()).Elem()
+		if err := set(one, strings.TrimSpace(value)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), one)
+	}
+	v.Set(all)
 	return nil
 }
 
@@ -188,6 +317,8 @@ func kind(t reflect.Type) string {
 		return kind(t.Elem())
 	case t == typeBigInt:
 		return "an integer"
+	case t == typeTime:
+		return "a time such as 2020-01-02T15:04:05Z"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
@@ -196,7 +327,7 @@ func kind(t reflect.Type) string {
 		return fmt.Sprintf("an unsigned integer of %d bits", t.Bits())
 	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
 		return "a number"
-	case t.Kind() == reflect.String, reflect.PointerTo(t).Implements(typeText) && t != typeTime:
+	case t.Kind() == reflect.String, reflect.PointerTo(t).Implements(typeText):
 		return "a text"
 	}
 	switch {
@@ -218,6 +349,9 @@ func (f *Field) Text(of reflect.Value) string {
 
 // literal writes a value as data files do: texts in quotes, lists and tables with commas.
 func literal(v reflect.Value) string {
+	if v.Type() == typeTime && v.IsZero() {
+		return "unset"
+	}
 	_, prints := v.Interface().(fmt.Stringer)
 	switch {
 	case prints && (v.Kind() != reflect.Pointer || !v.IsNil()):
@@ -256,6 +390,9 @@ func (r Rule) String() string { return r.Name + "=" + r.Value }
 
 // Check returns an error for each rule that the field's value breaks.
 func (f *Field) Check(of reflect.Value) (broken []error) {
+	if f.isAbsent(of) {
+		return nil
+	}
 	v := f.Of(of)
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -3,7 +3,8 @@
 // A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name
 // is the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is
 // `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling. Errors do not show
-// the value of a field with `orepl:"name,secret"` or with a method Reveal, such as that of type Secret of package orepl.
+// the value of a field with `orepl:"name,secret"` or with a method Reveal, such as that of type Secret of package orepl. The option flag
+// is for settings of programs: the command line may set a secret. No two fields of a struct may have one name.
 //
 // # Design
 //
@@ -107,7 +108,20 @@ type field struct {
 	index    []int
 	required bool
 	secret   bool
+	flag     bool
 	typ      reflect.Type
+}
+
+// twice returns the name that two fields have, or "".
+func twice(list []field) string {
+	known := make(map[string]bool, len(list))
+	for _, f := range list {
+		if known[f.name] {
+			return f.name
+		}
+		known[f.name] = true
+	}
+	return ""
 }
 
 // fieldsOf returns the converted fields of a struct type. It promotes the fields of embedded structs.
@@ -135,9 +149,9 @@ func fieldsOf(t reflect.Type) []field {
 			name = lowerCamel(f.Name)
 		}
 		has := func(option string) bool { return tagged && slices.Contains(strings.Split(options, ","), option) }
-		list = append(list, field{name, []int{i}, has("required"), has("secret") || IsSecret(f.Type), f.Type})
+		list = append(list, field{name, []int{i}, has("required"), has("secret") || IsSecret(f.Type), has("flag"), f.Type})
 	}
-	return list
+	return visible(list)
 }
 
 // lowerCamel converts a Go name to lower camel case: "MaxSize" to "maxSize", "URLPath" to "urlPath", "ID" to "id".
@@ -158,14 +172,26 @@ type Field struct {
 	Index    []int // as of [reflect.Value.FieldByIndex]
 	Required bool
 	Secret   bool
+	Flag     bool // the tag says that a flag of the command line may set it
 	Type     reflect.Type
+}
+
+// visible returns the fields without those of embedded structs that others of the same name hide, as in Go.
+func visible(list []field) []field {
+	depth := make(map[string]int, len(list)) // the least one of each name
+	for _, f := range list {
+		if known := depth[f.name]; known == 0 || len(f.index) < known {
+			depth[f.name] = len(f.index)
+		}
+	}
+	return slices.DeleteFunc(list, func(f field) bool { return len(f.index) > depth[f.name] })
 }
 
 // Fields returns the fields of a struct type that are converted.
 func Fields(t reflect.Type) []Field {
 	var list []Field
 	for _, f := range fieldsOf(t) {
-		list = append(list, Field{f.name, f.index, f.required, f.secret, f.typ})
+		list = append(list, Field{f.name, f.index, f.required, f.secret, f.flag, f.typ})
 	}
 	return list
 }

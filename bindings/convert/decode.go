@@ -392,6 +392,9 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		return err
 	}
 	fields := fieldsOf(dst.Type())
+	if name := twice(fields); name != "" {
+		return at.doubled(dst.Type(), name)
+	}
 	known := make(map[string]bool, len(fields))
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -437,6 +440,11 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 	}
 	return nil
+}
+
+// doubled returns the error of a struct type with two fields of one name.
+func (p *path) doubled(t reflect.Type, name string) *Error {
+	return p.fail("two fields of %s have the name %q", t, name).advised("rename one by a tag orepl:\"name\"")
 }
 
 // misfit returns the error of a value that is not of a type's kind. It does not show what may be secret.

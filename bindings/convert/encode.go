@@ -195,7 +195,11 @@ func (c *encoder) mapping(x reflect.Value, at *path) (goja.Value, error) {
 
 func (c *encoder) structure(x reflect.Value, at *path) (goja.Value, error) {
 	o := c.engine.VM().NewObject()
-	for _, f := range fieldsOf(x.Type()) {
+	fields := fieldsOf(x.Type())
+	if name := twice(fields); name != "" {
+		return nil, at.doubled(x.Type(), name)
+	}
+	for _, f := range fields {
 		v, err := c.value(x.FieldByIndex(f.index), &path{at, f.name})
 		if err != nil {
 			return nil, err

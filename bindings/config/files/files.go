@@ -13,17 +13,17 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
-	"github.com/goccy/go-yaml"
 
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Read reads a file by its extension: .json, .toml, .yaml or .yml. It returns the name, for errors, and the values: maps, lists,
-// texts, booleans, and numbers of type int64, uint64, float64 or json.Number. The file system may be os.DirFS(".") or an embed.FS.
-// The error names the file, and the line of a syntax error.
+// Read reads a file by its extension: .json, .toml, .yaml or .yml. It returns the name, for errors, and the values with their lines, each
+// as a [config.At]: maps, lists, texts, booleans, and numbers of type int64, uint64, float64 or json.Number. The file system may be
+// os.DirFS(".") or an embed.FS. The error names the file, and the line of a syntax error.
 func Read(files fs.FS, name string) (string, map[string]any, error) {
 	format := strings.ToLower(path.Ext(name))
 	switch {
@@ -46,15 +46,15 @@ func Read(files fs.FS, name string) (string, map[string]any, error) {
 		}
 		return name, nil, fmt.Errorf("%s cannot be read: %w", name, err)
 	}
-	values, err := Parse(format, data)
+	values, at, err := parse(format, data)
 	var wrong *syntaxError
 	if errors.As(err, &wrong) {
-		return name, nil, &syntaxError{name + ": " + wrong.place, name + ": " + wrong.text}
+		return name, nil, &syntaxError{name + ": " + wrong.text, name + ": " + wrong.bare}
 	}
 	if err != nil {
 		return name, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return name, values, nil
+	return name, at.inMap(values, ""), nil
 }
 
 var formats = []string{".json", ".toml", ".yaml", ".yml"}
@@ -91,25 +91,57 @@ func near(files fs.FS, name string) string {
 }
 
 // syntaxError is an error whose text may show a part of the file.
-type syntaxError struct{ place, text string }
+type syntaxError struct{ text, bare string }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// Place returns the file, if known, and the line.
-func (e *syntaxError) Place() string { return e.place }
+// Bare returns the text of the error without parts of the file, which may be secret.
+func (e *syntaxError) Bare() string { return e.bare }
 
-// wrongAt returns the error of a text at a line, which is the last one if the text ends too early.
-func wrongAt(data []byte, offset int, what string) error {
-	place := fmt.Sprintf("line %d", 1+bytes.Count(data[:min(offset, len(data))], []byte("\n")))
-	return &syntaxError{place, place + ": " + what}
+// withoutText returns what is wrong with a text, or less if that may show a part of the text.
+func withoutText(what string, data []byte) string {
+	quoted, word := false, ""
+	for _, r := range what + " " {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+			word += string(r)
+			continue
+		}
+		if word != "" && (quoted || len(word) > 2) && bytes.Contains(data, []byte(word)) {
+			return "the syntax is wrong; the text is not shown, since it holds secrets"
+		}
+		word = ""
+		quoted = quoted != (r == '"' || r == '\'' || r == '`')
+	}
+	return what
 }
 
-// Parse parses a text; format is an extension that Read knows.
+// wrongIn returns the error of a line: what is wrong, and bare, which says it without parts of the file.
+func wrongIn(line int, what, bare string) error {
+	return &syntaxError{fmt.Sprintf("line %d: %s", line, what), fmt.Sprintf("line %d: %s", line, bare)}
+}
+
+// wrongAt returns the error of a text at an offset. what shows no part of the text.
+func wrongAt(data []byte, offset int, what string) error {
+	return wrongIn(1+bytes.Count(data[:min(offset, len(data))], []byte("\n")), what, what)
+}
+
+// doubled returns the error of a key that is in a table twice.
+func doubled(name string, line, first int) error {
+	where := fmt.Sprintf("is there twice, first in line %d", first)
+	return wrongIn(line, fmt.Sprintf("the key %q %s", name, where), "a key "+where)
+}
+
+// Parse parses a text; format is an extension that Read knows. Its values have no lines.
 func Parse(format string, data []byte) (values map[string]any, err error) {
+	values, _, err = parse(format, data)
+	return values, err
+}
+
+func parse(format string, data []byte) (map[string]any, lines, error) {
 	for i, rest := 0, data; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
-			return nil, wrongAt(data, i, "the text is not UTF-8")
+			return nil, nil, wrongAt(data, i, "the text is not UTF-8")
 		}
 		i, rest = i+size, rest[size:]
 	}
@@ -117,28 +149,29 @@ func Parse(format string, data []byte) (values map[string]any, err error) {
 	case ".json":
 		return parseJSON(data)
 	case ".toml":
-		_, err = toml.Decode(string(data), &values)
-		var wrong toml.ParseError
-		if errors.As(err, &wrong) {
-			return nil, wrongTOML(data, wrong)
-		}
+		return parseTOML(data)
 	case ".yaml", ".yml":
-		err = yaml.Unmarshal(data, &values)
-		var wrong yaml.Error
-		if errors.As(err, &wrong) {
-			place := "YAML"
-			if at := wrong.GetToken(); at != nil && at.Position != nil {
-				place = fmt.Sprintf("line %d", at.Position.Line)
-			}
-			return nil, &syntaxError{place, strings.TrimSpace(err.Error())}
-		}
-	default:
-		return nil, fmt.Errorf("the format %q is unknown: %s are known", format, strings.Join(formats, ", "))
+		return parseYAML(data)
+	}
+	return nil, nil, fmt.Errorf("the format %q is unknown: %s are known", format, strings.Join(formats, ", "))
+}
+
+func parseTOML(data []byte) (map[string]any, lines, error) {
+	values, at := map[string]any{}, lines{}
+	_, err := toml.Decode(string(data), &values)
+	var wrong toml.ParseError
+	if errors.As(err, &wrong) {
+		return nil, nil, wrongTOML(data, wrong)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s", strings.TrimSpace(err.Error()))
+		return nil, nil, err
 	}
-	return values, nil
+	parts := map[string]toml.Primitive{}
+	about, err := toml.Decode(string(data), &parts)
+	if err == nil {
+		at.addTOML(about, parts, values, "")
+	}
+	return values, at, nil
 }
 
 // wrongTOML returns the error of a text of TOML. Where the text ends too early, the parser has no line.
@@ -159,12 +192,17 @@ func wrongTOML(data []byte, wrong toml.ParseError) error {
 		}
 		return wrongAt(data, len(bytes.TrimRight(data, "\n")), "the text ends where "+after+" is expected")
 	}
-	line := max(wrong.Position.Line, 1)
-	place := fmt.Sprintf("line %d", line)
-	return &syntaxError{place, place + ": " + what}
+	bare := withoutText(what, data)
+	switch {
+	case strings.HasPrefix(what, "Key '"): // and what follows says that it is there twice
+		bare = "a key has already been defined"
+	case strings.Contains(what, "is out of range"):
+		bare = "a number is out of range"
+	}
+	return wrongIn(max(wrong.Position.Line, 1), what, bare)
 }
 
-func parseJSON(data []byte) (values map[string]any, err error) {
+func parseJSON(data []byte) (values map[string]any, at lines, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var (
@@ -173,28 +211,33 @@ func parseJSON(data []byte) (values map[string]any, err error) {
 	)
 	switch err = d.Decode(&values); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, wrongAt(data, len(bytes.TrimRight(data, "\n")), "the text ends where the object { … } does not")
+		return nil, nil, wrongAt(data, len(bytes.TrimRight(data, "\n")), "the text ends where the object { … } does not")
 	case errors.As(err, &kind):
-		return nil, wrongAt(data, 0, "settings are an object { … }, not "+article(kind.Value))
+		return nil, nil, wrongAt(data, 0, "settings are an object { … }, not "+article(kind.Value))
 	case errors.As(err, &syntax):
-		return nil, wrongAt(data, int(syntax.Offset), unexpected(data, int(syntax.Offset)))
+		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+		what, hint := unexpected(data, int(syntax.Offset))
+		return nil, nil, wrongIn(line, what+hint, "a character is not expected here"+hint)
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case values == nil:
-		return nil, wrongAt(data, 0, "settings are an object { … }, not null")
+		return nil, nil, wrongAt(data, 0, "settings are an object { … }, not null")
 	}
 	if _, err = d.Token(); err != io.EOF {
-		return nil, wrongAt(data, int(d.InputOffset()), "text follows the object")
+		return nil, nil, wrongAt(data, int(d.InputOffset()), "text follows the object")
 	}
-	return values, nil
+	at = lines{}
+	if err := at.addJSON(data); err != nil {
+		return nil, nil, err
+	}
+	return values, at, nil
 }
 
-// unexpected describes the character before an offset, at which the syntax of JSON ends.
-func unexpected(data []byte, offset int) string {
+// unexpected describes the character before an offset, at which the syntax of JSON ends, and what to write.
+func unexpected(data []byte, offset int) (what, hint string) {
 	before := data[:min(offset, len(data))]
 	r, size := utf8.DecodeLastRune(before)
 	before = bytes.TrimRight(before[:len(before)-size], " \t\r\n")
-	hint := ""
 	switch {
 	case bytes.HasSuffix(before, []byte(",")) && (r == '}' || r == ']'):
 		hint = ": no comma precedes it"
@@ -203,7 +246,7 @@ func unexpected(data []byte, offset int) string {
 	case r == '\'':
 		hint = `: texts are in "`
 	}
-	return fmt.Sprintf("%q is not expected here%s", string(r), hint)
+	return fmt.Sprintf("%q is not expected here", string(r)), hint
 }
 
 // article writes a kind of JSON with its article.
