@@ -1,6 +1,7 @@
 package orepl
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -19,13 +20,28 @@ type Port = pipelines.Port
 type Param = params.Param
 
 // Inputs returns the inputs in order of declaration.
-func (p *Pipeline) Inputs() []Port { return p.declared.Inputs() }
+func (p *Pipeline) Inputs() []Port {
+	if p.usable(context.Background()) != nil {
+		return nil
+	}
+	return p.declared.Inputs()
+}
 
 // Outputs returns the outputs in order of declaration.
-func (p *Pipeline) Outputs() []Port { return p.declared.Outputs() }
+func (p *Pipeline) Outputs() []Port {
+	if p.usable(context.Background()) != nil {
+		return nil
+	}
+	return p.declared.Outputs()
+}
 
 // Params returns the parameters in order of declaration.
-func (p *Pipeline) Params() []Param { return p.declared.Params() }
+func (p *Pipeline) Params() []Param {
+	if p.usable(context.Background()) != nil {
+		return nil
+	}
+	return p.declared.Params()
+}
 
 // Device returns the id of the device that runs the pipeline; if there are several, of the first one. See [Pipeline.Choices].
 func (p *Pipeline) Device() string { return p.Choices()[0].Device }
@@ -95,6 +111,9 @@ type Stats struct {
 
 // Stats returns the counts of runs.
 func (p *Pipeline) Stats() Stats {
+	if p == nil {
+		return Stats{}
+	}
 	c := &p.counts
 	running := c.running.Load()
 	return Stats{

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -61,9 +62,16 @@ type program interface {
 
 func (i *instance) device() string { return i.pipeline.Choice().Device }
 
-// load makes an instance.
-func (p *Pipeline) load(ctx context.Context) (loaded *instance, failed error) {
+// load makes an instance. A run waits for it if it is needed.
+func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, failed error) {
 	start := time.Now()
+	var of *Pipeline // that a run waits for
+	if needed {
+		of = p
+	}
+	me := goroutine.Current()
+	p.rt.loads.Store(me, of)
+	defer p.rt.loads.Delete(me)
 	defer func() {
 		s := observe.Span{Kind: observe.Instance, Start: start, Err: failed}
 		told := false
@@ -158,7 +166,7 @@ func (p *Pipeline) make(ctx context.Context) (made *instance, err error) {
 			p.leave(nil)
 		}
 	}()
-	return p.load(ctx)
+	return p.load(ctx, true)
 }
 
 // forgo ends waiting for an instance and returns one that was offered meanwhile, or nil.
@@ -193,8 +201,8 @@ func (p *Pipeline) replace(i *instance) {
 	p.drop(i)
 	p.making++
 	p.builds.Go(func() {
-		_ = i.close()                   // reported by the run that ended it
-		made, _ := p.load(p.background) // a hook receives the error, and so does the next run if it fails, too
+		_ = i.close()                          // reported by the run that ended it
+		made, _ := p.load(p.background, false) // a hook receives the error, and so does the next run if it fails, too
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.making--

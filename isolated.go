@@ -115,6 +115,11 @@ func (p *Pipeline) loadIsolated(ctx context.Context) (*instance, error) {
 	child, err := apart.Load(ctx, apart.Options{
 		Path: p.path, Name: opts.Name, Engine: opts.inChild(), Environ: job.Outside(os.Environ()),
 		Wish: placement.Wish{Prefer: p.opts.Prefer, Spread: p.opts.Devices}, Taken: taken, Snapshot: snapshot,
+		Failed: func(files []string) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.failed = files
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -135,8 +140,11 @@ func (p *Pipeline) width() int {
 
 // files returns the paths of the files that the instances read while they loaded.
 func (p *Pipeline) files() []string {
-	if p.snapshot != nil {
+	switch {
+	case p.snapshot != nil:
 		return p.snapshot.Names
+	case p.failed != nil:
+		return p.failed
 	}
 	return p.opts.Engine.cache.Files()
 }

@@ -379,8 +379,8 @@ func tableOf(value any) (map[string]any, bool) {
 }
 
 // FromEnvironment returns environment variables as a source: PREFIX_SERVER_MAX_SIZE is the field server.maxSize. Unset variables
-// leave their fields. A list is written a,b and a map x=1,y=2. A variable with the prefix that is no setting is an error if it names a
-// struct, or is a letter away from a setting that is not set.
+// leave their fields. A list is written a,b and a map x=1,y=2. Other variables with the prefix are errors if they name a struct, or
+// are a letter away from a setting that is not set.
 func FromEnvironment(prefix string) Source {
 	at := func(f *config.Field) string { return "the environment variable " + variable(prefix, f.Path) }
 	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {

@@ -65,6 +65,7 @@ type Runtime struct {
 	hook    observe.Hook // may be nil
 	added   []bindings.Module
 	ended   atomic.Bool
+	loads   sync.Map // goroutines that load instances: the pipelines of which a run waits for that, or nil
 }
 
 func init() {

@@ -59,6 +59,7 @@ type Pipeline struct {
 	idle     []*instance   // most recently used last
 	live     []*instance   // all that exist, in order of their loads
 	snapshot *esm.Snapshot // files that isolated instances share; nil before the first one
+	failed   []string      // files that an isolated script read that failed to load
 	busy     int           // runs that hold an instance or wait for one
 	empty    chan struct{} // closed when the pipeline has ended and no run is busy
 
@@ -74,6 +75,15 @@ type Pipeline struct {
 // registers while it loads. Runs read files as they are then. LoadPipeline returns an error with its position if
 // the script fails or exports no pipeline.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
+	p, err := r.loadPipeline(ctx, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// loadPipeline is LoadPipeline. After a failure of the script it also returns the pipeline, which knows the files that it read.
+func (r *Runtime) loadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
 	}
@@ -90,9 +100,9 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 	}
 	p := &Pipeline{rt: r, path: path, opts: opts, ended: make(chan struct{}), empty: make(chan struct{})}
 	p.key = runKey{p}
-	first, err := p.load(ctx)
+	first, err := p.load(ctx, false)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	p.declared = first.pipeline
 	p.background, p.stop = context.WithCancel(context.Background())
@@ -126,7 +136,7 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	p.counts.begun.Add(1)
 	defer func() {
 		p.counts.end(start, failed)
-		p.rt.observe(ctx, observe.Span{Kind: observe.Run, Device: device, Start: start, Err: failed}, p)
+		p.rt.observe(ctx, observe.Span{Kind: observe.Run, Device: device, Start: start, Err: failed, Refused: errors.Is(failed, ErrRefused)}, p)
 	}()
 	return p.run(ctx, in, out, &device)
 }
@@ -222,8 +232,8 @@ func (p *Pipeline) named(err error) error {
 // ErrNoPipeline is the error of loading a script that exports no pipeline. [errors.Is] finds it.
 var ErrNoPipeline = pipelines.ErrNone
 
-// ErrRefused is the error of runs whose inputs, parameters or outputs do not fit the pipeline, which the script does not see.
-// [errors.Is] finds it: the fault is the caller's, not the script's.
+// ErrRefused is the error of runs whose inputs, parameters or outputs do not fit the pipeline, which the script does not see. So is an
+// error with the code 'refused' that the script throws. [errors.Is] finds it: the fault is the caller's, not the script's.
 var ErrRefused = pipelines.ErrRefused
 
 // ErrClosed is the error of runs of a closed pipeline.
@@ -252,7 +262,9 @@ func (p *Pipeline) Close() error {
 		failed = append(failed, p.close(i))
 	}
 	p.stop()
-	p.builds.Wait()
+	if _, mine := p.rt.loads.Load(goroutine.Current()); !mine { // else a hook that gets the load closes it
+		p.builds.Wait()
+	}
 	return errors.Join(failed...)
 }
 
@@ -296,6 +308,9 @@ func (p *Pipeline) calls(ctx context.Context) bool {
 	me := goroutine.Current()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if of, _ := p.rt.loads.Load(me); of == p {
+		return true
+	}
 	return slices.ContainsFunc(p.live, func(i *instance) bool { return i.runner.Load() == me })
 }
 

@@ -124,13 +124,14 @@ func TestTenantOpensItsPlugins(t *testing.T) {
 			opts.Policy.Device = nil
 		}
 		opts.Globals, opts.Stderr = map[string]any{"some": devices == nil || len(devices) > 0}, &bytes.Buffer{}
-		_, err = engine(t, rt, opts).Run(t.Context(), "t.js", `import { device, devices, pipeline, pool } from 'offload'
+		_, err = engine(t, rt, opts).Run(t.Context(), "t.js", `import { device, devices, pipeline, platforms, pool } from 'offload'
 const code = f => { try { f(); return '' } catch (e) { return e.code } }
 if (devices().length > 0 !== some) throw devices()
 if (code(() => device()) !== (some ? '' : 'permission-denied')) throw code(() => device())
 for (const id of ['other', 'other:0', ['other']]) if (code(() => device(id)) === '') throw id
 if (code(() => device(['other', 'cpu'])) !== (some ? '' : 'not-found')) throw code(() => device(['other', 'cpu']))
 code(() => device('gpu'))
+if (platforms().length > (some ? 1 : 0)) throw platforms()
 code(() => pool())
 code(() => pipeline({ run() {} }).device)`)
 		if err != nil {

@@ -110,6 +110,17 @@ func (w *Watched) Pipeline() *Pipeline {
 	return w.current
 }
 
+// Params returns the parameters of the current version, see [Pipeline.Params].
+func (w *Watched) Params() []Param { return w.Pipeline().Params() }
+
+// Stats returns the numbers of runs and instances of the current version, see [Pipeline.Stats]. A reload begins them anew.
+func (w *Watched) Stats() Stats { return w.Pipeline().Stats() }
+
+// Parse adds the parameters of a request to in by the declaration of the current version, see [Pipeline.Parse].
+func (w *Watched) Parse(texts map[string][]string, in Data) Data {
+	return w.Pipeline().Parse(texts, in)
+}
+
 // Run runs the current version once, see [Pipeline.Run].
 func (w *Watched) Run(ctx context.Context, in, out Data) error {
 	for {
@@ -130,7 +141,8 @@ func (w *Watched) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	if w.goroutine.Load() != goroutine.Current() { // OnReload may call Close
+	me := goroutine.Current()
+	if _, loading := w.rt.loads.Load(me); !loading && w.goroutine.Load() != me { // else OnReload or a hook calls Close
 		<-w.ended
 	}
 	return w.Pipeline().Close()
@@ -168,9 +180,11 @@ type version struct {
 	disk.Version
 }
 
-// state returns the versions of the files that a pipeline read while it loaded.
-func (w *Watched) state(p *Pipeline) []version {
-	paths := p.files()
+// state returns the versions of files, those that a pipeline read while it loaded, and others.
+func (w *Watched) state(p *Pipeline, others ...string) []version {
+	paths := append(slices.Clone(p.files()), others...)
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
 	list := make([]version, len(paths))
 	for i, path := range paths {
 		list[i].path = path
@@ -271,10 +285,15 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 			return
 		}
 		loaded, again = now, nil
-		if err == nil {
+		switch {
+		case err == nil:
 			last = w.state(p)
 			loaded = before(last, now)
-		} else if passes(err) {
+		case p != nil: // the mistake may be in a file that is new to it
+			last = w.state(w.Pipeline(), p.files()...)
+			loaded = before(last, now)
+		}
+		if err != nil && passes(err) {
 			wait = min(max(2*wait, 4*time.Since(start), w.opts.Interval), longestWait)
 			again = time.After(wait)
 		}
@@ -346,10 +365,10 @@ func before(list, earlier []version) []version {
 
 // load returns a new version with files as they are now.
 func (w *Watched) load(ctx context.Context) (*Pipeline, error) {
-	return w.rt.LoadPipeline(ctx, w.path, w.opts.Pipeline)
+	return w.rt.loadPipeline(ctx, w.path, w.opts.Pipeline)
 }
 
-// reload replaces the current version, or returns why not.
+// reload replaces the current version, or returns why not. It returns the new version in any case, which may be closed or nil.
 func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 	late := contract.Errorf(contract.Timeout, "reload", "the new version of %s was not ready within %v", w.path, w.opts.Timeout).
 		WithHint("see whether its code or its trial run ends, or raise WatchOptions.Timeout")
@@ -357,7 +376,7 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 	defer cancel()
 	p, err := w.load(ctx)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	old := w.Pipeline()
 	switch err = p.replaces(w.takes); {
@@ -368,12 +387,12 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 		err = p.compiles(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, p.Close())
+		return p, errors.Join(err, p.Close())
 	}
 	w.mu.Lock()
 	if w.closed { // by a function of the trial run
 		w.mu.Unlock()
-		return nil, errors.Join(ErrClosed, p.Close())
+		return p, errors.Join(ErrClosed, p.Close())
 	}
 	w.current = p
 	w.ending = append(w.ending, old)

@@ -17,7 +17,7 @@ type Cache struct {
 	first map[string]answer // first answers of [First]
 	found map[string]string // extensions by path without extension
 	units map[unitKey]*source.Unit
-	links sync.Map // names by which files were read that have others behind links
+	links sync.Map // names by which files were read that have others behind links, or not found
 }
 
 // answer is the result of an operation on files.
@@ -69,7 +69,7 @@ func First[T any](c *Cache, key string, do func() (T, error), keep func() bool) 
 	return value, err
 }
 
-// Link records the name by which a file was read that has another one behind links.
+// Link records the name by which a file was read that has another one behind links, or by which no file was found.
 func (c *Cache) Link(path string) {
 	if c == nil {
 		return
@@ -77,7 +77,7 @@ func (c *Cache) Link(path string) {
 	c.links.Store(path, true)
 }
 
-// Files returns the sorted paths of the files that engines have read.
+// Files returns the sorted paths of the files that engines have read or looked for.
 func (c *Cache) Files() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

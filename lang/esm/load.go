@@ -108,6 +108,11 @@ func (g *Graph) find(name string) (found, path string, err error) {
 	}
 	if err == nil {
 		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js")}
+	} else {
+		g.cache.Link(path) // it may be created later
+	}
+	for _, ext := range extensions {
+		g.cache.Link(path + ext)
 	}
 	return "", "", g.host.ReadError("import", name, path, err)
 }

@@ -41,13 +41,18 @@ type Span struct {
 	Bytes    int64           // of a copy
 	Detail   string          // of an instance: why it has its device and no other one
 	Err      error           // nil if it succeeded
+	Refused  bool            // of a run: Err is the caller's fault, who passed values that do not fit
 	Context  context.Context // of a run, a reload or an instance; nil for commands of devices
 }
 
-// Code returns the code of the error, such as "out-of-bounds", "error" for one without a code, and "" for none.
+// Code returns the code of the error, such as "out-of-bounds", "error" for one without a code, and "" for none. It is "refused" for any
+// error that is the caller's fault.
 func (s Span) Code() string {
-	if s.Err == nil {
+	switch {
+	case s.Err == nil:
 		return ""
+	case s.Refused:
+		return "refused"
 	}
 	var coded interface{ Code() string }
 	if errors.As(s.Err, &coded) && coded.Code() != "" {

@@ -193,10 +193,11 @@ func (s *Session) Devices(ctx context.Context) []*Device {
 	return list
 }
 
-// Platforms opens all plugins and returns their states.
-func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
-	list := make([]PlatformStatus, len(s.platforms))
-	for i, p := range s.platforms {
+// Platforms opens all plugins, or only those of a list that is not nil, and returns their states.
+func (s *Session) Platforms(ctx context.Context, only ...string) []PlatformStatus {
+	some := slices.DeleteFunc(slices.Clone(s.platforms), func(p *platform) bool { return only != nil && !slices.Contains(only, p.plugin.Name()) })
+	list := make([]PlatformStatus, len(some))
+	for i, p := range some {
 		_, err := p.open(ctx)
 		list[i], _ = p.status()
 		list[i].Err = err

@@ -33,7 +33,8 @@ type Options struct {
 	Environ  []string // of the child's process
 	Wish     placement.Wish
 	Taken    placement.Taken
-	Snapshot *esm.Snapshot // files of an earlier instance; nil for the first one
+	Snapshot *esm.Snapshot        // files of an earlier instance; nil for the first one
+	Failed   func(files []string) // receives the files that a script which failed has read
 }
 
 // Pipeline is a pipeline in a child process. Runs must not overlap.
@@ -68,21 +69,22 @@ func Load(ctx context.Context, o Options) (*Pipeline, error) {
 	if p.child, err = isolate.StartWith(ctx, isolate.Config{Environ: o.Environ, Program: text, Memory: memory}, o.Engine); err != nil {
 		return nil, errors.Join(err, memory.Close())
 	}
-	if err := p.load(ctx, o.Path); err != nil {
+	if err := p.load(ctx, o); err != nil {
 		_ = p.Close() // err says more
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Pipeline) load(ctx context.Context, path string) error {
+func (p *Pipeline) load(ctx context.Context, o Options) error {
 	var r loaded
-	if err := p.call(ctx, callLoad, load{Path: path, Snapshot: p.snapshot}, &r); err != nil {
+	if err := p.call(ctx, callLoad, load{Path: o.Path, Snapshot: p.snapshot}, &r); err != nil {
 		return err
 	}
-	if err := r.None.Err(); err != nil {
+	if err := r.Failed.Err(); err != nil {
+		o.Failed(r.Files)
 		var d *diag.Diagnostic
-		if errors.As(err, &d) {
+		if r.None && errors.As(err, &d) {
 			d.Cause = pipelines.ErrNone
 		}
 		return err

@@ -73,11 +73,8 @@ func (s *Server) load(ctx context.Context, m load) (*loaded, error) {
 		s.Cache.Restore(m.Snapshot)
 	}
 	p, err := pipelines.Load(ctx, s.engine, m.Path)
-	if errors.Is(err, pipelines.ErrNone) {
-		return &loaded{None: isolate.NewFailure(err)}, nil
-	}
 	if err != nil {
-		return nil, err
+		return &loaded{Failed: isolate.NewFailure(err), None: errors.Is(err, pipelines.ErrNone), Files: s.Cache.Files()}, nil
 	}
 	s.pipeline = p
 	r := &loaded{Inputs: p.Inputs(), Outputs: p.Outputs(), Choice: p.Choice(), Width: s.Placement.Width(), OnlyLaunches: p.OnlyLaunches()}

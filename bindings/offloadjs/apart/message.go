@@ -36,7 +36,9 @@ type load struct {
 
 // loaded is the reply to load.
 type loaded struct {
-	None            *isolate.Failure // the script exports no pipeline
+	Failed          *isolate.Failure // the script failed, or exports no pipeline
+	None            bool             // it exports no pipeline
+	Files           []string         // those that a script which failed has read
 	Inputs, Outputs []pipelines.Port
 	Params          []param
 	Choice          placement.Choice

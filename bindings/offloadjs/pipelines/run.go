@@ -59,7 +59,7 @@ func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) 
 	}
 	ctx = context.WithValue(ctx, mark, true)
 	defer func() {
-		if p.refused {
+		if p.refused || diag.Code(failed) == CodeRefused {
 			failed = &Refusal{failed}
 		}
 		if err := p.m.Engine.Flush(); failed == nil {
@@ -119,6 +119,9 @@ func (r *Refusal) Unwrap() error { return r.error }
 
 // Is reports whether the target is [ErrRefused].
 func (r *Refusal) Is(target error) bool { return target == ErrRefused }
+
+// CodeRefused is the code with which a script says that an error is the fault of the run's caller.
+const CodeRefused = "refused"
 
 // ErrRefused is the error that errors.Is finds in each Refusal.
 var ErrRefused = errors.New("an input, parameter or output does not fit the pipeline")

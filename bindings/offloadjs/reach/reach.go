@@ -162,7 +162,7 @@ func (d *Devices) DeviceFor(ctx context.Context, l *session.Library) (*session.D
 
 // Platforms is [session.Session.Platforms] without plugins of which the policy permits no device.
 func (d *Devices) Platforms(ctx context.Context) []session.PlatformStatus {
-	all := d.session.Platforms(ctx)
+	all := d.session.Platforms(ctx, d.plugins...)
 	if d.permit == nil {
 		return all
 	}

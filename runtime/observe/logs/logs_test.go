@@ -21,6 +21,7 @@ func TestNew(t *testing.T) {
 	}})), Options{Slow: time.Second})
 	hook(observe.Span{Kind: observe.Run, Name: "fast.js", Duration: time.Millisecond})
 	hook(observe.Span{Kind: observe.Run, Name: "slow.js", Duration: time.Second, Owner: "a"})
+	hook(observe.Span{Kind: observe.Run, Name: "refused.js", Duration: time.Minute, Refused: true, Err: offload.Errorf(offload.InvalidArgument, "run", "x")})
 	hook(observe.Span{Kind: observe.Launch, Name: "k", Duration: time.Minute})
 	hook(observe.Span{Kind: observe.Copy, Name: "write", Bytes: 8, Device: "cpu", Err: offload.Errorf(offload.OutOfBounds, "copy", "x")})
 	const want = `level=INFO msg=run name=slow.js duration=1s owner=a
