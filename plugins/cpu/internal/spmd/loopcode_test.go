@@ -58,7 +58,8 @@ func TestLoops(t *testing.T) {
 	golden.Compare(t, "testdata/loops.golden", lines.String(), *update)
 }
 
-// innermostLoops describes the loops without inner loops in a listing: the runs of instructions from a label to a jump back to it.
+// innermostLoops describes the loops without inner loops in a listing: the runs of instructions from a label to a jump back to it. A
+// poll that stands apart returns by a jump that is no loop.
 func innermostLoops(listing string) (loops []string) {
 	at := map[string]int{} // the line after each label
 	var code []string
@@ -75,7 +76,7 @@ func innermostLoops(listing string) (loops []string) {
 		code = append(code, line)
 		op, to, _ := strings.Cut(line, " ")
 		begin, back := at[to]
-		if op[0] != 'j' || !back {
+		if op[0] != 'j' || !back || isPollApart(code) {
 			continue
 		}
 		if begin > last {
@@ -90,4 +91,10 @@ func innermostLoops(listing string) (loops []string) {
 		last = max(last, begin)
 	}
 	return loops
+}
+
+// isPollApart reports whether instructions end with a poll that is entered by jumps only.
+func isPollApart(code []string) bool {
+	n := len(code)
+	return n >= 5 && strings.HasPrefix(code[n-1], "jmp ") && code[n-3] == "cmp byte ptr [rax], 0" && strings.HasPrefix(code[n-5], "jmp ")
 }

@@ -44,17 +44,23 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Item.X = pos
 	end := l.trim(pos, last)
 
-	count := 0
-	l.Kernel.Body.Walk(func(*ir.Instr) { count++ })
+	count, brief := 0, true
+	l.Kernel.Body.Walk(func(in *ir.Instr) {
+		count++
+		brief = brief && in.Op != ir.Loop && in.Op != ir.Call
+	})
+	if brief {
+		l.Wide[pos] = pos // a position is zero-extended, and less than 2³¹
+	}
 	next := l.NewLabel()
 	both := count*l.GangRegs <= plan.MaxBoth
 	if both {
-		l.unmaskedGangs(pos, end)
+		l.unmaskedGangs(pos, end, brief)
 	}
 	if both && l.Narrows() {
 		w := l.GangRegs
 		l.SetRegisters(1)
-		l.unmaskedGangs(pos, end)
+		l.unmaskedGangs(pos, end, brief)
 		l.lastGang(pos, end, next, false)
 		l.SetRegisters(w)
 	} else {
@@ -100,17 +106,30 @@ func (l *Builder) trim(pos, last vcode.Reg) (end vcode.Reg) {
 	return end
 }
 
-// unmaskedGangs emits the loop over the complete gangs of a row, without masks.
-func (l *Builder) unmaskedGangs(pos, last vcode.Reg) {
+// GangsPerPoll is the number of gangs of brief code after which the stop flag is read.
+const GangsPerPoll = 16
+
+// unmaskedGangs emits the loop over the complete gangs of a row, without masks. Brief code has neither loops nor calls, so few
+// instructions around it count.
+func (l *Builder) unmaskedGangs(pos, last vcode.Reg, brief bool) {
 	width := int64(l.Width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
 	if l.Spec.Is2D() {
 		l.jumpAtBottom(tail)
 	}
+	var limit vcode.Reg // the last position of a complete gang
+	if brief {
+		limit = l.NewGPR()
+		l.Def(amd64.LEA, limit.G8(), vcode.Mem{Base: last, Disp: int32(-width)}.At())
+	}
 	fits := func(jump amd64.Op, to amd64.Label) {
-		t := l.NewGPR()
-		l.Def(amd64.LEA, t.G8(), vcode.Mem{Base: pos, Disp: int32(width)}.At())
-		l.Use(amd64.CMP, t.G8(), last.G8())
+		if brief {
+			l.Use(amd64.CMP, pos.G8(), limit.G8())
+		} else { // other code needs the register
+			t := l.NewGPR()
+			l.Def(amd64.LEA, t.G8(), vcode.Mem{Base: pos, Disp: int32(width)}.At())
+			l.Use(amd64.CMP, t.G8(), last.G8())
+		}
 		l.Jump(jump, to)
 	}
 	fits(amd64.JG, tail)
@@ -119,10 +138,27 @@ func (l *Builder) unmaskedGangs(pos, last vcode.Reg) {
 	l.Body(nil, end)
 	l.Bind(end)
 	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(width))
-	l.Poll()
+	if brief {
+		pollSeldom(l, pos)
+	} else {
+		l.Poll()
+	}
 	fits(amd64.JLE, top)
 	l.Mark(vcode.KindLoopEnd)
 	l.Bind(tail)
+}
+
+// pollSeldom emits a poll once in GangsPerPoll gangs, wherever the position begins.
+func pollSeldom(l *Builder, pos vcode.Reg) {
+	poll, polled := l.NewLabel(), l.NewLabel()
+	l.Use(amd64.TEST, pos.G4(), vcode.Imm((GangsPerPoll-1)*int64(l.Width())))
+	l.Jump(amd64.JE, poll)
+	l.Bind(polled)
+	l.Cold(func() {
+		l.Bind(poll)
+		l.Poll()
+		l.Jump(amd64.JMP, polled)
+	})
 }
 
 // lastGang emits the incomplete gang at the end of a row, or, with several, a loop over all remaining gangs.

@@ -1,11 +1,11 @@
 	.intel_syntax noprefix
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
-	vmovups ymm0, ymmword ptr [rip + .L17]
-	vmovups ymm1, ymmword ptr [rip + .L18]
-	vmovups ymm2, ymmword ptr [rip + .L19]
-	vmovups ymm3, ymmword ptr [rip + .L20]
-	vmovups ymm4, ymmword ptr [rip + .L21]
+	vmovups ymm0, ymmword ptr [rip + .L19]
+	vmovups ymm1, ymmword ptr [rip + .L20]
+	vmovups ymm2, ymmword ptr [rip + .L21]
+	vmovups ymm3, ymmword ptr [rip + .L22]
+	vmovups ymm4, ymmword ptr [rip + .L23]
 	mov rbx, qword ptr [rbp + 3096]
 	mov rsi, qword ptr [rbp + 3136]
 	mov rdi, qword ptr [rbp + 3176]
@@ -23,22 +23,21 @@
 	add r12, r10
 	cmp r12, r8
 	cmovg r12, r8
-	lea r13, [r10 + 8]
-	cmp r13, r12
-	jg .L5
+	lea r13, [r12 - 8]
+	cmp r10, r13
+	jg .L6
 .L2:
 	vmovd xmm9, r10d
 	vpbroadcastd ymm9, xmm9
 	vpaddd ymm9, ymm9, ymm0
 	# y[g.x]
-	movsxd r13, r10d
-	vmovups ymm10, ymmword ptr [rsi + r13*4]
+	vmovups ymm10, ymmword ptr [rsi + r10*4]
 	vcmpps ymm11, ymm10, ymm10, 7
 	vcmpps ymm12, ymm10, ymm1, 13
 	vcvttps2dq ymm10, ymm10
 	vpand ymm10, ymm11, ymm10
 	vblendvps ymm10, ymm10, ymm2, ymm12
-	vmovups ymm12, ymmword ptr [rsi + r13*4 + 4]
+	vmovups ymm12, ymmword ptr [rsi + r10*4 + 4]
 	vcmpps ymm11, ymm12, ymm12, 7
 	vcmpps ymm13, ymm12, ymm1, 13
 	vcvttps2dq ymm12, ymm12
@@ -47,51 +46,51 @@
 	vpmaxud ymm13, ymm12, ymm5
 	vpcmpeqd ymm13, ymm13, ymm12
 	vptest ymm13, ymm13
-	jne .L10
-	vmovq r13, xmm12
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm13, dword ptr [rbx + r14*4]
-	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm12, 1
-	movsxd r13, r14d
+	jne .L11
+	vmovq r14, xmm12
+	movsxd rcx, r14d
 	sar r14, 32
-	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 32
-	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 48
+	vmovss xmm13, dword ptr [rbx + rcx*4]
+	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 16
+	vpextrq rcx, xmm12, 1
+	movsxd r14, ecx
+	sar rcx, 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + rcx*4], 48
 	vextracti128 xmm12, ymm12, 1
-	vmovq r13, xmm12
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm11, dword ptr [rbx + r14*4]
-	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm12, 1
-	movsxd r13, r14d
+	vmovq r14, xmm12
+	movsxd rcx, r14d
 	sar r14, 32
-	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 32
-	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 48
+	vmovss xmm11, dword ptr [rbx + rcx*4]
+	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 16
+	vpextrq rcx, xmm12, 1
+	movsxd r14, ecx
+	sar rcx, 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + rcx*4], 48
 	vinserti128 ymm11, ymm13, xmm11, 1
 	vpmulld ymm9, ymm9, ymm3
-	vmovq r13, xmm9
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm13, dword ptr [rbx + r14*4]
-	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm9, 1
-	movsxd r13, r14d
+	vmovq r14, xmm9
+	movsxd rcx, r14d
 	sar r14, 32
-	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 32
-	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 48
+	vmovss xmm13, dword ptr [rbx + rcx*4]
+	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 16
+	vpextrq rcx, xmm9, 1
+	movsxd r14, ecx
+	sar rcx, 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + rcx*4], 48
 	vextracti128 xmm9, ymm9, 1
-	vmovq r13, xmm9
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm12, dword ptr [rbx + r14*4]
-	vinsertps xmm12, xmm12, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm9, 1
-	movsxd r13, r14d
+	vmovq r14, xmm9
+	movsxd rcx, r14d
 	sar r14, 32
-	vinsertps xmm12, xmm12, dword ptr [rbx + r13*4], 32
-	vinsertps xmm12, xmm12, dword ptr [rbx + r14*4], 48
+	vmovss xmm12, dword ptr [rbx + rcx*4]
+	vinsertps xmm12, xmm12, dword ptr [rbx + r14*4], 16
+	vpextrq rcx, xmm9, 1
+	movsxd r14, ecx
+	sar rcx, 32
+	vinsertps xmm12, xmm12, dword ptr [rbx + r14*4], 32
+	vinsertps xmm12, xmm12, dword ptr [rbx + rcx*4], 48
 	vinserti128 ymm12, ymm13, xmm12, 1
 	vaddps ymm12, ymm11, ymm12
 	vcmpps ymm11, ymm12, ymm12, 3
@@ -99,46 +98,44 @@
 	vpmaxud ymm11, ymm10, ymm6
 	vpcmpeqd ymm11, ymm11, ymm10
 	vptest ymm11, ymm11
-	jne .L11
+	jne .L12
 	vmovups ymmword ptr [r15 + 96], ymm12
 	vmovups ymmword ptr [r15 + 64], ymm10
-	mov r13d, 255
+	mov r14d, 255
 .L3:
-	tzcnt r14d, r13d
-	mov ecx, dword ptr [r15 + r14*4 + 64]
-	lea rcx, [r9 + rcx*4]
-	mov r14d, dword ptr [r15 + r14*4 + 96]
-	mov dword ptr [rcx], r14d
-	blsr r13d, r13d
+	tzcnt ecx, r14d
+	mov edx, dword ptr [r15 + rcx*4 + 64]
+	lea rdx, [r9 + rdx*4]
+	mov ecx, dword ptr [r15 + rcx*4 + 96]
+	mov dword ptr [rdx], ecx
+	blsr r14d, r14d
 	jne .L3
 .L4:
 	add r10, 8
-	mov rax, qword ptr [rbp + 24]
-	cmp byte ptr [rax], 0
-	jne .L14
-	lea r14, [r10 + 8]
-	cmp r14, r12
-	jle .L2
+	test r10d, 120
+	je .L13
 .L5:
+	cmp r10, r13
+	jle .L2
+.L6:
 	cmp r10, r12
-	jge .L9
-	mov r14, r12
-	sub r14, r10
-	vmovd xmm11, r14d
+	jge .L10
+	mov rcx, r12
+	sub rcx, r10
+	vmovd xmm11, ecx
 	vpbroadcastd ymm11, xmm11
 	vpcmpgtd ymm11, ymm11, ymm0
 	vmovd xmm12, r10d
 	vpbroadcastd ymm12, xmm12
 	vpaddd ymm12, ymm12, ymm0
 	# y[g.x]
-	movsxd r14, r10d
-	vmaskmovps ymm10, ymm11, ymmword ptr [rsi + r14*4]
+	vmaskmovps ymm10, ymm11, ymmword ptr [rsi + r10*4]
 	vcmpps ymm13, ymm10, ymm10, 7
 	vcmpps ymm9, ymm10, ymm1, 13
 	vcvttps2dq ymm10, ymm10
 	vpand ymm10, ymm13, ymm10
 	vblendvps ymm10, ymm10, ymm2, ymm9
-	vmaskmovps ymm9, ymm11, ymmword ptr [rsi + r14*4 + 4]
+	vmaskmovps ymm9, ymm11, ymmword ptr [rsi + r10*4 + 4]
 	vcmpps ymm13, ymm9, ymm9, 7
 	vcmpps ymm14, ymm9, ymm1, 13
 	vcvttps2dq ymm9, ymm9
@@ -148,7 +145,7 @@
 	vpcmpeqd ymm14, ymm14, ymm9
 	vpand ymm14, ymm14, ymm11
 	vptest ymm14, ymm14
-	jne .L12
+	jne .L14
 	vpxor ymm14, ymm14, ymm14
 	vmovdqa ymm13, ymm11
 	vpgatherdd ymm14, [rbx + ymm9*4], ymm13
@@ -163,61 +160,66 @@
 	vpcmpeqd ymm9, ymm9, ymm10
 	vpand ymm9, ymm9, ymm11
 	vptest ymm9, ymm9
-	jne .L13
+	jne .L15
 	vmovups ymmword ptr [r15 + 96], ymm12
 	vmovups ymmword ptr [r15 + 64], ymm10
-	vmovmskps r14d, ymm11
-	test r14d, r14d
-	je .L7
-.L6:
-	tzcnt ecx, r14d
-	mov r13d, dword ptr [r15 + rcx*4 + 64]
-	lea r13, [rdi + r13*4]
-	mov ecx, dword ptr [r15 + rcx*4 + 96]
-	mov dword ptr [r13], ecx
-	blsr r14d, r14d
-	jne .L6
+	vmovmskps ecx, ymm11
+	test ecx, ecx
+	je .L8
 .L7:
+	tzcnt edx, ecx
+	mov r14d, dword ptr [r15 + rdx*4 + 64]
+	lea r14, [rdi + r14*4]
+	mov edx, dword ptr [r15 + rdx*4 + 96]
+	mov dword ptr [r14], edx
+	blsr ecx, ecx
+	jne .L7
 .L8:
-	add r10, 8
 .L9:
-	mov ecx, dword ptr [rbp + 32]
-	sub r12, rcx
+	add r10, 8
+.L10:
+	mov edx, dword ptr [rbp + 32]
+	sub r12, rdx
 	add r12, 7
 	shr r12, 3
 	sub qword ptr [rbp + 48], r12
-	jle .L15
+	jle .L17
 	mov dword ptr [rbp + 32], 0
-	mov ecx, dword ptr [rbp + 36]
-	add ecx, 1
-	mov dword ptr [rbp + 36], ecx
-	cmp ecx, dword ptr [rbp + 60]
+	mov edx, dword ptr [rbp + 36]
+	add edx, 1
+	mov dword ptr [rbp + 36], edx
+	cmp edx, dword ptr [rbp + 60]
 	jb .L1
 	mov dword ptr [rbp + 36], 0
 	add dword ptr [rbp + 40], 1
 	jmp .L1
-.L10:
-	mov eax, 0
-	call .L16
-	jmp .L4
 .L11:
-	mov eax, 1
-	call .L16
+	mov eax, 0
+	call .L18
 	jmp .L4
 .L12:
-	mov eax, 2
-	call .L16
-	jmp .L8
+	mov eax, 1
+	call .L18
+	jmp .L4
 .L13:
-	mov eax, 3
-	call .L16
-	jmp .L8
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L16
+	jmp .L5
 .L14:
+	mov eax, 2
+	call .L18
+	jmp .L9
 .L15:
+	mov eax, 3
+	call .L18
+	jmp .L9
+.L16:
+.L17:
 	mov dword ptr [rbp], 0
 	vzeroupper
 	ret
-.L16:
+.L18:
 	inc eax
 	mov dword ptr [rbp], eax
 	pop rax
@@ -287,20 +289,20 @@
 	jmp qword ptr [rbp + 8]
 	.balign 64, 0xcc
 	.balign 32, 0
-.L17:
+.L19:
 	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
 	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
 	.balign 32, 0
-.L18:
+.L20:
 	.byte 0x00,0x00,0x00,0x4f # 8 times
 	.balign 32, 0
-.L19:
+.L21:
 	.byte 0xff,0xff,0xff,0x7f # 8 times
 	.balign 32, 0
 	.byte 0x01,0x00,0x00,0x00 # 8 times
 	.balign 32, 0
-.L20:
+.L22:
 	.byte 0x03,0x00,0x00,0x00 # 8 times
 	.balign 32, 0
-.L21:
+.L23:
 	.byte 0x00,0x00,0xc0,0x7f # 8 times

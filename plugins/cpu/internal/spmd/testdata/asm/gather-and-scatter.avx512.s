@@ -1,11 +1,11 @@
 	.intel_syntax noprefix
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
-	vmovups zmm0, zmmword ptr [rip + .L14]
-	vpbroadcastd zmm1, dword ptr [rip + .L15]
-	vpbroadcastd zmm2, dword ptr [rip + .L16]
-	vpbroadcastd zmm3, dword ptr [rip + .L17]
-	vpbroadcastd zmm4, dword ptr [rip + .L18]
+	vmovups zmm0, zmmword ptr [rip + .L16]
+	vpbroadcastd zmm1, dword ptr [rip + .L17]
+	vpbroadcastd zmm2, dword ptr [rip + .L18]
+	vpbroadcastd zmm3, dword ptr [rip + .L19]
+	vpbroadcastd zmm4, dword ptr [rip + .L20]
 	mov rbx, qword ptr [rbp + 3096]
 	mov rsi, qword ptr [rbp + 3136]
 	mov rdi, qword ptr [rbp + 3176]
@@ -17,27 +17,26 @@
 	add r10, r9
 	cmp r10, r8
 	cmovg r10, r8
-	lea r12, [r9 + 16]
-	cmp r12, r10
-	jg .L4
+	lea r12, [r10 - 16]
+	cmp r9, r12
+	jg .L5
 .L2:
 	vpbroadcastd zmm5, r9d
 	vpaddd zmm5, zmm5, zmm0
 	# y[g.x]
-	movsxd r12, r9d
-	vmovups zmm6, zmmword ptr [rsi + r12*4]
+	vmovups zmm6, zmmword ptr [rsi + r9*4]
 	vcmpps k1, zmm6, zmm6, 7
 	vcmpps k2, zmm6, zmm1, 13
 	vcvttps2dq zmm6{k1}{z}, zmm6
 	vpblendmd zmm6{k2}, zmm6, zmm2
-	vmovups zmm7, zmmword ptr [rsi + r12*4 + 4]
+	vmovups zmm7, zmmword ptr [rsi + r9*4 + 4]
 	vcmpps k2, zmm7, zmm7, 7
 	vcmpps k1, zmm7, zmm1, 13
 	vcvttps2dq zmm7{k2}{z}, zmm7
 	vpblendmd zmm7{k1}, zmm7, zmm2
 	vpcmpud k1, zmm7, dword ptr [rbp + 3104]{1to16}, 5
 	kortestw k1, k1
-	jne .L7
+	jne .L8
 	vpxord zmm8, zmm8, zmm8
 	kxnorw k1, k1, k1
 	vpgatherdd zmm8{k1}, [rbx + zmm7*4]
@@ -49,20 +48,19 @@
 	vrangeps zmm5, zmm4, zmm5, 4
 	vpcmpud k1, zmm6, dword ptr [rbp + 3184]{1to16}, 5
 	kortestw k1, k1
-	jne .L8
+	jne .L9
 	kxnorw k1, k1, k1
 	vpscatterdd [rdi + zmm6*4]{k1}, zmm5
 .L3:
 	add r9, 16
-	mov rax, qword ptr [rbp + 24]
-	cmp byte ptr [rax], 0
-	jne .L11
-	lea r12, [r9 + 16]
-	cmp r12, r10
-	jle .L2
+	test r9d, 240
+	je .L10
 .L4:
+	cmp r9, r12
+	jle .L2
+.L5:
 	cmp r9, r10
-	jge .L6
+	jge .L7
 	mov r12, r10
 	sub r12, r9
 	vpbroadcastd zmm5, r12d
@@ -70,20 +68,19 @@
 	vpbroadcastd zmm5, r9d
 	vpaddd zmm5, zmm5, zmm0
 	# y[g.x]
-	movsxd r12, r9d
-	vmovups zmm6{k1}{z}, zmmword ptr [rsi + r12*4]
+	vmovups zmm6{k1}{z}, zmmword ptr [rsi + r9*4]
 	vcmpps k2, zmm6, zmm6, 7
 	vcmpps k3, zmm6, zmm1, 13
 	vcvttps2dq zmm6{k2}{z}, zmm6
 	vpblendmd zmm6{k3}, zmm6, zmm2
-	vmovups zmm7{k1}{z}, zmmword ptr [rsi + r12*4 + 4]
+	vmovups zmm7{k1}{z}, zmmword ptr [rsi + r9*4 + 4]
 	vcmpps k3, zmm7, zmm7, 7
 	vcmpps k2, zmm7, zmm1, 13
 	vcvttps2dq zmm7{k3}{z}, zmm7
 	vpblendmd zmm7{k2}, zmm7, zmm2
 	vpcmpud k2{k1}, zmm7, dword ptr [rbp + 3104]{1to16}, 5
 	kortestw k2, k2
-	jne .L9
+	jne .L11
 	vpxord zmm8, zmm8, zmm8
 	kmovw k2, k1
 	vpgatherdd zmm8{k2}, [rbx + zmm7*4]
@@ -95,17 +92,17 @@
 	vrangeps zmm5, zmm4, zmm5, 4
 	vpcmpud k2{k1}, zmm6, dword ptr [rbp + 3184]{1to16}, 5
 	kortestw k2, k2
-	jne .L10
+	jne .L12
 	vpscatterdd [rdi + zmm6*4]{k1}, zmm5
-.L5:
-	add r9, 16
 .L6:
+	add r9, 16
+.L7:
 	mov r12d, dword ptr [rbp + 32]
 	sub r10, r12
 	add r10, 15
 	shr r10, 4
 	sub qword ptr [rbp + 48], r10
-	jle .L12
+	jle .L14
 	mov dword ptr [rbp + 32], 0
 	mov r12d, dword ptr [rbp + 36]
 	add r12d, 1
@@ -115,28 +112,33 @@
 	mov dword ptr [rbp + 36], 0
 	add dword ptr [rbp + 40], 1
 	jmp .L1
-.L7:
-	mov eax, 0
-	call .L13
-	jmp .L3
 .L8:
-	mov eax, 1
-	call .L13
+	mov eax, 0
+	call .L15
 	jmp .L3
 .L9:
-	mov eax, 2
-	call .L13
-	jmp .L5
+	mov eax, 1
+	call .L15
+	jmp .L3
 .L10:
-	mov eax, 3
-	call .L13
-	jmp .L5
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L13
+	jmp .L4
 .L11:
+	mov eax, 2
+	call .L15
+	jmp .L6
 .L12:
+	mov eax, 3
+	call .L15
+	jmp .L6
+.L13:
+.L14:
 	mov dword ptr [rbp], 0
 	vzeroupper
 	ret
-.L13:
+.L15:
 	inc eax
 	mov dword ptr [rbp], eax
 	pop rax
@@ -252,22 +254,22 @@
 	jmp qword ptr [rbp + 8]
 	.balign 64, 0xcc
 	.balign 64, 0
-.L14:
+.L16:
 	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
 	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
 	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
 	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
 	.balign 4, 0
-.L15:
+.L17:
 	.byte 0x00,0x00,0x00,0x4f
 	.balign 4, 0
-.L16:
+.L18:
 	.byte 0xff,0xff,0xff,0x7f
 	.balign 4, 0
 	.byte 0x01,0x00,0x00,0x00
 	.balign 4, 0
-.L17:
+.L19:
 	.byte 0x03,0x00,0x00,0x00
 	.balign 4, 0
-.L18:
+.L20:
 	.byte 0x00,0x00,0xc0,0x7f

@@ -1,9 +1,9 @@
 	.intel_syntax noprefix
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
-	vmovups ymm0, ymmword ptr [rip + .L11]
-	vmovups ymm1, ymmword ptr [rip + .L12]
-	vmovups ymm2, ymmword ptr [rip + .L13]
+	vmovups ymm0, ymmword ptr [rip + .L13]
+	vmovups ymm1, ymmword ptr [rip + .L14]
+	vmovups ymm2, ymmword ptr [rip + .L15]
 	mov rcx, qword ptr [rbp + 3088]
 	mov qword ptr [rbp + 3200], rcx
 	mov rcx, qword ptr [rbp + 3128]
@@ -40,61 +40,59 @@
 	movsxd r11, r11d
 	cmp rdx, r11
 	cmovg rdx, r11
-	lea r11, [r13 + 8]
-	cmp r11, rdx
-	jg .L5
-	movsxd r11, r10d
-	mov rsi, r11
-	imul rsi, rdi
-	mov rcx, qword ptr [rbp + 3200]
-	lea rsi, [rcx + rsi*4]
-	mov r8, r10
-	sub r8d, 1
-	movsxd r8, r8d
+	lea r11, [rdx - 8]
+	cmp r13, r11
+	jg .L6
+	movsxd rsi, r10d
+	mov r8, rsi
 	imul r8, rdi
 	mov rcx, qword ptr [rbp + 3200]
 	lea r8, [rcx + r8*4]
 	mov r9, r10
-	add r9d, 1
+	sub r9d, 1
 	movsxd r9, r9d
 	imul r9, rdi
 	mov rcx, qword ptr [rbp + 3200]
 	lea r9, [rcx + r9*4]
+	mov rbx, r10
+	add ebx, 1
+	movsxd rbx, ebx
+	imul rbx, rdi
+	mov rcx, qword ptr [rbp + 3200]
+	lea rbx, [rcx + rbx*4]
 	mov rcx, qword ptr [rbp + 3216]
-	imul r11, rcx
+	imul rsi, rcx
 	mov rcx, qword ptr [rbp + 3208]
-	lea r11, [rcx + r11*4]
+	lea rsi, [rcx + rsi*4]
 .L2:
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	test r12d, r12d
 	je .L3
 	# x[j][i]
-	movsxd rbx, r13d
-	vmovups ymm3, ymmword ptr [rsi + rbx*4]
-	vaddps ymm3, ymm3, ymmword ptr [rsi + rbx*4 - 4]
-	vaddps ymm3, ymm3, ymmword ptr [rsi + rbx*4 + 4]
-	vaddps ymm3, ymm3, ymmword ptr [r8 + rbx*4]
-	vaddps ymm3, ymm3, ymmword ptr [r9 + rbx*4]
+	vmovups ymm3, ymmword ptr [r8 + r13*4]
+	vaddps ymm3, ymm3, ymmword ptr [r8 + r13*4 - 4]
+	vaddps ymm3, ymm3, ymmword ptr [r8 + r13*4 + 4]
+	vaddps ymm3, ymm3, ymmword ptr [r9 + r13*4]
+	vaddps ymm3, ymm3, ymmword ptr [rbx + r13*4]
 	vmulps ymm3, ymm3, ymm1
 	vcmpps ymm4, ymm3, ymm3, 3
 	vblendvps ymm3, ymm3, ymm2, ymm4
-	vmovups ymmword ptr [r11 + rbx*4], ymm3
+	vmovups ymmword ptr [rsi + r13*4], ymm3
 	jmp .L4
 .L3:
 .L4:
 	add r13, 8
-	mov rax, qword ptr [rbp + 24]
-	cmp byte ptr [rax], 0
-	jne .L9
-	lea rbx, [r13 + 8]
-	cmp rbx, rdx
-	jle .L2
+	test r13d, 120
+	je .L10
 .L5:
-	movsxd rbx, r10d
-	mov r11, rbx
-	imul r11, rdi
+	cmp r13, r11
+	jle .L2
+.L6:
+	movsxd rsi, r10d
+	mov rbx, rsi
+	imul rbx, rdi
 	mov rcx, qword ptr [rbp + 3200]
-	lea r11, [rcx + r11*4]
+	lea rbx, [rcx + rbx*4]
 	mov r9, r10
 	sub r9d, 1
 	movsxd r9, r9d
@@ -107,11 +105,11 @@
 	mov rcx, qword ptr [rbp + 3200]
 	lea r10, [rcx + r10*4]
 	mov rcx, qword ptr [rbp + 3216]
-	imul rbx, rcx
+	imul rsi, rcx
 	mov rcx, qword ptr [rbp + 3208]
-	lea rbx, [rcx + rbx*4]
+	lea rsi, [rcx + rsi*4]
 	cmp r13, rdx
-	jge .L8
+	jge .L9
 	mov r8, rdx
 	sub r8, r13
 	vmovd xmm4, r8d
@@ -119,33 +117,32 @@
 	vpcmpgtd ymm4, ymm4, ymm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	test r12d, r12d
-	je .L6
+	je .L7
 	# x[j][i]
-	movsxd r8, r13d
-	vmaskmovps ymm3, ymm4, ymmword ptr [r11 + r8*4]
-	vmaskmovps ymm5, ymm4, ymmword ptr [r11 + r8*4 - 4]
+	vmaskmovps ymm3, ymm4, ymmword ptr [rbx + r13*4]
+	vmaskmovps ymm5, ymm4, ymmword ptr [rbx + r13*4 - 4]
 	vaddps ymm5, ymm3, ymm5
-	vmaskmovps ymm3, ymm4, ymmword ptr [r11 + r8*4 + 4]
+	vmaskmovps ymm3, ymm4, ymmword ptr [rbx + r13*4 + 4]
 	vaddps ymm3, ymm5, ymm3
-	vmaskmovps ymm5, ymm4, ymmword ptr [r9 + r8*4]
+	vmaskmovps ymm5, ymm4, ymmword ptr [r9 + r13*4]
 	vaddps ymm5, ymm3, ymm5
-	vmaskmovps ymm3, ymm4, ymmword ptr [r10 + r8*4]
+	vmaskmovps ymm3, ymm4, ymmword ptr [r10 + r13*4]
 	vaddps ymm3, ymm5, ymm3
 	vmulps ymm3, ymm3, ymm1
 	vcmpps ymm5, ymm3, ymm3, 3
 	vblendvps ymm3, ymm3, ymm2, ymm5
-	vmaskmovps ymmword ptr [rbx + r8*4], ymm4, ymm3
-	jmp .L7
-.L6:
+	vmaskmovps ymmword ptr [rsi + r13*4], ymm4, ymm3
+	jmp .L8
 .L7:
-	add r13, 8
 .L8:
+	add r13, 8
+.L9:
 	mov r8d, dword ptr [rbp + 32]
 	sub r14, r8
 	add r14, 7
 	shr r14, 3
 	sub qword ptr [rbp + 48], r14
-	jle .L10
+	jle .L12
 	mov dword ptr [rbp + 32], 0
 	mov r8d, dword ptr [rbp + 36]
 	add r8d, 1
@@ -155,21 +152,26 @@
 	mov dword ptr [rbp + 36], 0
 	add dword ptr [rbp + 40], 1
 	jmp .L1
-.L9:
 .L10:
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L11
+	jmp .L5
+.L11:
+.L12:
 	mov dword ptr [rbp], 0
 	vzeroupper
 	ret
 	.balign 64, 0xcc
 	.balign 32, 0
-.L11:
+.L13:
 	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
 	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
 	.balign 32, 0
 	.byte 0x01,0x00,0x00,0x00 # 8 times
 	.balign 32, 0
-.L12:
+.L14:
 	.byte 0xcd,0xcc,0x4c,0x3e # 8 times
 	.balign 32, 0
-.L13:
+.L15:
 	.byte 0x00,0x00,0xc0,0x7f # 8 times

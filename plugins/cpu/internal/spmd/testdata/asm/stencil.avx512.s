@@ -1,10 +1,10 @@
 	.intel_syntax noprefix
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
-	vmovups zmm0, zmmword ptr [rip + .L11]
-	vpbroadcastd zmm1, dword ptr [rip + .L12]
-	vpbroadcastd zmm2, dword ptr [rip + .L13]
-	vpbroadcastd zmm3, dword ptr [rip + .L14]
+	vmovups zmm0, zmmword ptr [rip + .L13]
+	vpbroadcastd zmm1, dword ptr [rip + .L14]
+	vpbroadcastd zmm2, dword ptr [rip + .L15]
+	vpbroadcastd zmm3, dword ptr [rip + .L16]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rcx, qword ptr [rbp + 3128]
 	mov qword ptr [rbp + 3200], rcx
@@ -28,65 +28,63 @@
 	movsxd rdx, edx
 	cmp r14, rdx
 	cmovg r14, rdx
-	lea rdx, [r12 + 16]
-	cmp rdx, r14
-	jg .L4
-	movsxd rdx, r10d
-	mov r11, rdx
-	imul r11, rdi
-	lea r11, [rbx + r11*4]
-	mov rsi, r10
-	sub esi, 1
-	movsxd rsi, esi
+	lea rdx, [r14 - 16]
+	cmp r12, rdx
+	jg .L5
+	movsxd r11, r10d
+	mov rsi, r11
 	imul rsi, rdi
 	lea rsi, [rbx + rsi*4]
 	mov r8, r10
-	add r8d, 1
+	sub r8d, 1
 	movsxd r8, r8d
 	imul r8, rdi
 	lea r8, [rbx + r8*4]
+	mov r9, r10
+	add r9d, 1
+	movsxd r9, r9d
+	imul r9, rdi
+	lea r9, [rbx + r9*4]
 	mov rcx, qword ptr [rbp + 3208]
-	imul rdx, rcx
+	imul r11, rcx
 	mov rcx, qword ptr [rbp + 3200]
-	lea rdx, [rcx + rdx*4]
+	lea r11, [rcx + r11*4]
 .L2:
 	vpbroadcastd zmm4, r12d
 	vpaddd zmm4, zmm4, zmm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	cmp r10d, 0
-	jle .L7
+	jle .L8
 	cmp r10d, 1023
-	jge .L7
+	jge .L8
 	vpcmpd k1, zmm4, zmm1, 6
 	kortestw k1, k1
 	je .L3
 	# x[j][i]
-	movsxd r9, r12d
-	vmovups zmm4{k1}{z}, zmmword ptr [r11 + r9*4]
-	vmovups zmm5{k1}{z}, zmmword ptr [r11 + r9*4 - 4]
+	vmovups zmm4{k1}{z}, zmmword ptr [rsi + r12*4]
+	vmovups zmm5{k1}{z}, zmmword ptr [rsi + r12*4 - 4]
 	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k1}{z}, zmmword ptr [r11 + r9*4 + 4]
+	vmovups zmm4{k1}{z}, zmmword ptr [rsi + r12*4 + 4]
 	vaddps zmm4, zmm5, zmm4
-	vmovups zmm5{k1}{z}, zmmword ptr [rsi + r9*4]
+	vmovups zmm5{k1}{z}, zmmword ptr [r8 + r12*4]
 	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k1}{z}, zmmword ptr [r8 + r9*4]
+	vmovups zmm4{k1}{z}, zmmword ptr [r9 + r12*4]
 	vaddps zmm4, zmm5, zmm4
 	vmulps zmm4, zmm4, zmm2
 	vrangeps zmm4, zmm3, zmm4, 4
-	vmovups zmmword ptr [rdx + r9*4]{k1}, zmm4
+	vmovups zmmword ptr [r11 + r12*4]{k1}, zmm4
 .L3:
 	add r12, 16
-	mov rax, qword ptr [rbp + 24]
-	cmp byte ptr [rax], 0
-	jne .L9
-	lea r9, [r12 + 16]
-	cmp r9, r14
-	jle .L2
+	test r12d, 240
+	je .L9
 .L4:
-	movsxd r9, r10d
-	mov rdx, r9
-	imul rdx, rdi
-	lea rdx, [rbx + rdx*4]
+	cmp r12, rdx
+	jle .L2
+.L5:
+	movsxd r11, r10d
+	mov r9, r11
+	imul r9, rdi
+	lea r9, [rbx + r9*4]
 	mov r8, r10
 	sub r8d, 1
 	movsxd r8, r8d
@@ -98,83 +96,87 @@
 	imul rsi, rdi
 	lea rsi, [rbx + rsi*4]
 	mov rcx, qword ptr [rbp + 3208]
-	imul r9, rcx
+	imul r11, rcx
 	mov rcx, qword ptr [rbp + 3200]
-	lea r9, [rcx + r9*4]
+	lea r11, [rcx + r11*4]
 	cmp r12, r14
-	jge .L6
-	mov r11, r14
-	sub r11, r12
-	vpbroadcastd zmm4, r11d
+	jge .L7
+	mov rdx, r14
+	sub rdx, r12
+	vpbroadcastd zmm4, edx
 	vpcmpd k1, zmm4, zmm0, 6
 	vpbroadcastd zmm4, r12d
 	vpaddd zmm4, zmm4, zmm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	cmp r10d, 0
-	jle .L8
+	jle .L10
 	cmp r10d, 1023
-	jge .L8
+	jge .L10
 	vpcmpd k2{k1}, zmm4, zmm1, 6
 	kortestw k2, k2
-	je .L5
+	je .L6
 	# x[j][i]
-	movsxd r11, r12d
-	vmovups zmm4{k2}{z}, zmmword ptr [rdx + r11*4]
-	vmovups zmm5{k2}{z}, zmmword ptr [rdx + r11*4 - 4]
+	vmovups zmm4{k2}{z}, zmmword ptr [r9 + r12*4]
+	vmovups zmm5{k2}{z}, zmmword ptr [r9 + r12*4 - 4]
 	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k2}{z}, zmmword ptr [rdx + r11*4 + 4]
+	vmovups zmm4{k2}{z}, zmmword ptr [r9 + r12*4 + 4]
 	vaddps zmm4, zmm5, zmm4
-	vmovups zmm5{k2}{z}, zmmword ptr [r8 + r11*4]
+	vmovups zmm5{k2}{z}, zmmword ptr [r8 + r12*4]
 	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k2}{z}, zmmword ptr [rsi + r11*4]
+	vmovups zmm4{k2}{z}, zmmword ptr [rsi + r12*4]
 	vaddps zmm4, zmm5, zmm4
 	vmulps zmm4, zmm4, zmm2
 	vrangeps zmm4, zmm3, zmm4, 4
-	vmovups zmmword ptr [r9 + r11*4]{k2}, zmm4
-.L5:
-	add r12, 16
+	vmovups zmmword ptr [r11 + r12*4]{k2}, zmm4
 .L6:
-	mov r11d, dword ptr [rbp + 32]
-	sub r13, r11
+	add r12, 16
+.L7:
+	mov edx, dword ptr [rbp + 32]
+	sub r13, rdx
 	add r13, 15
 	shr r13, 4
 	sub qword ptr [rbp + 48], r13
-	jle .L10
+	jle .L12
 	mov dword ptr [rbp + 32], 0
-	mov r11d, dword ptr [rbp + 36]
-	add r11d, 1
-	mov dword ptr [rbp + 36], r11d
-	cmp r11d, dword ptr [rbp + 60]
+	mov edx, dword ptr [rbp + 36]
+	add edx, 1
+	mov dword ptr [rbp + 36], edx
+	cmp edx, dword ptr [rbp + 60]
 	jb .L1
 	mov dword ptr [rbp + 36], 0
 	add dword ptr [rbp + 40], 1
 	jmp .L1
-.L7:
+.L8:
 	kxorw k1, k1, k1
 	jmp .L3
-.L8:
-	kxorw k2, k2, k2
-	jmp .L5
 .L9:
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L11
+	jmp .L4
 .L10:
+	kxorw k2, k2, k2
+	jmp .L6
+.L11:
+.L12:
 	mov dword ptr [rbp], 0
 	vzeroupper
 	ret
 	.balign 64, 0xcc
 	.balign 64, 0
-.L11:
+.L13:
 	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
 	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
 	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
 	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
 	.balign 4, 0
-.L12:
+.L14:
 	.byte 0x00,0x00,0x00,0x00
 	.balign 4, 0
 	.byte 0x01,0x00,0x00,0x00
 	.balign 4, 0
-.L13:
+.L15:
 	.byte 0xcd,0xcc,0x4c,0x3e
 	.balign 4, 0
-.L14:
+.L16:
 	.byte 0x00,0x00,0xc0,0x7f
