@@ -16,7 +16,7 @@ func (p *Pipeline) Check(ctx context.Context, in Data) (found error) {
 	if err := p.usable(ctx); err != nil {
 		return err
 	}
-	inputs, err := in.inputs()
+	inputs, err := p.inputs(in)
 	if err != nil {
 		return diag.All(p.named(err)).Err()
 	}

@@ -165,6 +165,9 @@ func FromScript(e *Engine, path string) Source {
 		if e == nil {
 			return contract.Errorf(contract.InvalidArgument, "load", "FromScript: the engine is nil").On("", path)
 		}
+		if path == "" {
+			return contract.Errorf(contract.InvalidArgument, "load", "FromScript: the path of the script is empty")
+		}
 		module, err := e.RunFile(ctx, path)
 		var d *diag.Diagnostic
 		switch {

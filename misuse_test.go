@@ -342,3 +342,80 @@ export default pipeline({ device: 'cpu', params: { n: { type: i32, max: 9, defau
 		}
 	}
 }
+
+// TestFractions checks a pipeline whose parameter with fractions is passed to a kernel as an integer.
+func TestFractions(t *testing.T) {
+	rt := open(t)
+	text := func(param string) string {
+		return `import { pipeline, kernel, f32, i32 } from 'offload'
+const k = kernel((g, n, y) => { for (let i = 0; i < n; i++) y[g.x] = y[g.x] + 1 })
+export default pipeline({ device: 'cpu', params: { n: ` + param + ` }, outputs: { y: [f32, [4]] }, run({ n, y }) { k.launch({ size: 4 }, n, y) } })`
+	}
+	for param, want := range map[string]string{
+		"{ type: f32, default: 1, max: 4 }": "fraction-for-integer-parameter", "{ type: f32, default: 1, min: 1, max: 1 }": "", "{ type: f32, values: [1, 2], default: 1 }": "", "{ type: i32, default: 1 }": "",
+	} {
+		path := write(t, "p.js", text(param))
+		err := rt.CheckPipeline(context.Background(), path, orepl.PipelineOptions{}, nil)
+		if diag.Code(err) != want || len(diag.All(err)) > 1 {
+			t.Errorf("%s: %v, want %q", param, err, want)
+		}
+		if err := rt.CheckPipeline(context.Background(), path, orepl.PipelineOptions{}, orepl.Data{"n": 1}); err != nil {
+			t.Errorf("%s: with a value: %v", param, err)
+		}
+	}
+}
+
+// TestExpected passes values of wrong types and names. Each error says what is expected.
+func TestExpected(t *testing.T) {
+	p := load(t, open(t), `import { pipeline, f32, i32, u8, bool } from 'offload'
+export default pipeline({ device: 'cpu', params: { radius: f32, mode: { values: ['a', 'b'], default: 'a' }, on: { type: bool, default: true } }, inputs: { x: [f32], m: [i32, 2], gray: [u8, 2], rgb: [u8, 3] }, run() {} })`, orepl.PipelineOptions{Instances: 1})
+	for want, in := range map[string]orepl.Data{
+		`the input "x" cannot be of type []int: expected []float32`:                                                            {"x": []int{1}},
+		`the input "x" is nil: expected []float32`:                                                                             {"x": nil},
+		`the input "m" cannot be of type [][]int32: expected an orepl.Array[int32] with 2 extents`:                             {"m": [][]int32{}},
+		`the input "gray" cannot be of type *image.YCbCr: expected an *image.Gray or an orepl.Array[uint8] with 2 extents`:     {"gray": image.NewYCbCr(image.Rect(0, 0, 1, 1), 0)},
+		`the input "rgb" cannot be of type *image.Paletted: expected an *image.NRGBA, an *image.RGBA or an orepl.Array[uint8]`: {"rgb": image.NewPaletted(image.Rect(0, 0, 1, 1), nil)},
+		`the input "radius" is nil: expected a number`:                                                                         {"radius": (*big.Int)(nil)},
+		`the input "mode" cannot be of type []string: expected a string`:                                                       {"mode": []string{}},
+		`the input "on" cannot be of type struct {}: expected a bool`:                                                          {"on": struct{}{}},
+		`there is no input "radus": did you mean radius?`:                                                                      {"radus": 1},
+		`the parameter "mode" is "", not one of "a", "b" [`:                                                                    {"mode": "", "radius": 1, "x": []float32{}, "m": orepl.Array[int32]{Shape: []int{0, 0}}, "gray": &image.Gray{}, "rgb": &image.NRGBA{}},
+	} {
+		if err := p.Run(context.Background(), in, nil); !errors.Is(err, orepl.ErrRefused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestPlacesOfLimits exceeds limits in scripts of pipelines: each error has a file, line and column.
+func TestPlacesOfLimits(t *testing.T) {
+	rt := open(t)
+	for _, c := range []struct{ run, want string }{
+		{"run({ x, y }) {\n for (;;);\n}", "e.js:4:"},
+		{"run({ x, y }) {\n let i = 0\n while (true) i++\n}", "e.js:6:"},
+		{"async run({ x, y }) {\n await new Promise(() => setTimeout(() => {}, 1e9))\n}", "e.js:4:"},
+		{"run({ x, y }) { y.free() }", "e.js:3:"},
+		{"run({ x, y }) { const all = []; for (;;) all.push(new Array(1e5).fill(1)) }", "e.js:4:"},
+	} {
+		text := "import { pipeline, kernel, f32 } from 'offload'\nexport default pipeline({ device: 'cpu',\n inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] },\n" + c.run + " })"
+		opts := orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Limits: lang.Limits{Time: 300 * time.Millisecond, Memory: 64 << 20}}}
+		p := load(t, rt, text, opts)
+		var y []float32
+		err := p.Run(context.Background(), orepl.Data{"x": []float32{1}}, orepl.Data{"y": &y})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.run, err, c.want)
+		}
+	}
+	for want, text := range map[string]string{
+		"p.js:1:1: the script ran longer": "for (;;);\n", "p.js:3:": "import { pipeline, f32 } from 'offload'\nexport default pipeline({ device: 'cpu', inputs: {}, outputs: {\n y: [f32, [2 ** 31, 900]] },\nrun() {} })",
+	} {
+		p, err := rt.LoadPipeline(context.Background(), write(t, "p.js", text), orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Limits: lang.Limits{Time: 300 * time.Millisecond}}})
+		if err == nil {
+			err = p.Run(context.Background(), nil, nil)
+			defer p.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

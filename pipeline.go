@@ -87,6 +87,9 @@ func (r *Runtime) loadPipeline(ctx context.Context, path string, opts PipelineOp
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
 	}
+	if path == "" {
+		return nil, contract.Errorf(contract.InvalidArgument, "load pipeline", "the path of the script is empty")
+	}
 	opts.Engine.cache = esm.NewCache()
 	opts.Engine.script = path
 	opts.Engine.Name = cmp.Or(opts.Engine.Name, filepath.Base(path))
@@ -143,7 +146,7 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 
 // run is Run without its span and counts. It sets device to the id of the device, and counts the run as running, unless device is nil.
 func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (failed error) {
-	inputs, err := in.inputs()
+	inputs, err := p.inputs(in)
 	if err != nil {
 		return pipelines.Refuse(p.named(err))
 	}
@@ -328,8 +331,8 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// inputs returns the inputs in the order of their names. The error has each input of a wrong type.
-func (d Data) inputs() ([]pipelines.Input, error) {
+// inputs returns the inputs of a run with all errors in their types.
+func (p *Pipeline) inputs(d Data) ([]pipelines.Input, error) {
 	list := make([]pipelines.Input, 0, len(d))
 	for name, value := range d {
 		if one, err := inputOf(name, value); err == nil {
@@ -342,11 +345,56 @@ func (d Data) inputs() ([]pipelines.Input, error) {
 	}
 	var failed []error
 	for _, name := range sortedKeys(d) {
-		if _, err := inputOf(name, d[name]); err != nil {
+		_, err := inputOf(name, d[name])
+		if e, ok := err.(*contract.Error); ok && e.Code == contract.InvalidArgument {
+			if wanted := p.wanted(name); wanted != "" {
+				e.Detail += ": expected " + wanted
+			}
+		}
+		if err != nil {
 			failed = append(failed, err)
 		}
 	}
 	return nil, oneOf(failed)
+}
+
+// goElements are the types of Go for elements; bytes hold booleans and records.
+var goElements = map[string]string{"f64": "float64", "f32": "float32", "f16": "uint16", "bf16": "uint16", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64"}
+
+// wanted describes the Go values of an input or parameter, or returns "" for a name that is not declared.
+func (p *Pipeline) wanted(name string) string {
+	number := func(typ string) string {
+		switch typ {
+		case "string":
+			return "a string"
+		case "bool":
+			return "a bool"
+		}
+		return "a number"
+	}
+	for _, at := range p.Params() {
+		if at.Name == name {
+			return number(at.Type)
+		}
+	}
+	for _, at := range p.Inputs() {
+		if at.Name != name {
+			continue
+		}
+		elem := cmp.Or(goElements[at.Type], "uint8")
+		switch {
+		case at.Rank == 0:
+			return number(at.Type)
+		case at.Rank == 1:
+			return "[]" + elem
+		case at.Type == "u8" && at.Rank == 2:
+			return "an *image.Gray or an orepl.Array[uint8] with 2 extents"
+		case at.Type == "u8":
+			return "an *image.NRGBA, an *image.RGBA or an orepl.Array[uint8] with 3 extents"
+		}
+		return fmt.Sprintf("an orepl.Array[%s] with %d extents", elem, at.Rank)
+	}
+	return ""
 }
 
 func inputOf(name string, value any) (pipelines.Input, error) {

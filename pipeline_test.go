@@ -129,7 +129,7 @@ func TestPipelineErrors(t *testing.T) {
 		in, out      orepl.Data
 		message, pos string // pos: also hints
 	}{
-		{with("imag", 1), nil, `there is no input "imag"`, "did you mean image? the inputs are image, gain"},
+		{with("imag", 1), nil, `there is no input "imag": did you mean image?`, "the inputs are image, gain"},
 		{with("image", &[]byte{1}), nil, "cannot be of type *[]uint8", "give the slice itself, without &"},
 		{good(), orepl.Data{"out": image}, `the output "out" cannot be stored in a value of type orepl.Array[uint8]: give its address, &out`, ""},
 		{without("gain"), nil, `run "pipeline.js" on cpu: the input "gain" is missing`, ""},
@@ -140,7 +140,7 @@ func TestPipelineErrors(t *testing.T) {
 		{with("image", orepl.Array[byte]{Data: []byte{1}, Shape: []int{2, 1}}), nil, "has 2 bytes, but 1 were given", ""},
 		{with("image", orepl.Array[byte]{Data: nil, Shape: []int{-1, 0}}), nil, "has the shape [-1 0]", ""},
 		{with("gain", "x"), nil, `the input "gain" is f32, not a text`, ""},
-		{good(), orepl.Data{"oot": &out}, `there is no output "oot"`, "did you mean out?"},
+		{good(), orepl.Data{"oot": &out}, `there is no output "oot": did you mean out?`, "the outputs are out"},
 		{good(), orepl.Data{"out": out}, `run "pipeline.js": the output "out" cannot be stored in a value of type []uint8: give its address, &out`, ""},
 		{good(), orepl.Data{"out": new([]float32)}, "not of f32", ""},
 		{good(), orepl.Data{"out": (*[]byte)(nil)}, `the output "out" is a nil pointer`, "give the address of a variable"},

@@ -3,6 +3,7 @@ package params
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func (p *Param) Check(x any) error {
 		}
 		near := ""
 		if s, ok := x.(string); ok {
-			if n := spelling.Nearest(strconv.Quote(s), names); n != "" {
+			if n := spelling.Nearest(strconv.Quote(s), names); n != "" && s != "" {
 				near = ": did you mean " + n + "?"
 			}
 		}
@@ -63,6 +64,28 @@ func (p *Param) Sample() any {
 		return p.Min
 	}
 	return p.Max
+}
+
+// Fraction returns a number that is allowed and no integer. ok is false if none is found.
+func (p *Param) Fraction() (x float64, ok bool) {
+	candidates := []float64{0.5, 1.5, -0.5}
+	for _, near := range []any{p.Sample(), p.Min, p.Max} {
+		if n, ok := number(near); ok {
+			f, _ := n.Float64()
+			candidates = append(candidates, f, f+0.5, f-0.5, f+0.125, f-0.125)
+		}
+	}
+	for _, v := range p.Values {
+		if f, isFloat := v.(float64); isFloat {
+			candidates = append(candidates, f)
+		}
+	}
+	for _, f := range candidates {
+		if f != math.Trunc(f) && p.Check(f) == nil {
+			return f, true
+		}
+	}
+	return 0, false
 }
 
 func equal(a, b any) bool {

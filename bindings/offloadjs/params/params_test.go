@@ -49,3 +49,17 @@ func TestString(t *testing.T) {
 		}
 	}
 }
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		typ, text string
+		want      any // nil if the text has no value
+	}{
+		{"f32", "1.5", 1.5}, {"f32", "1e3", 1e3}, {"f32", "0x1p1", nil}, {"f32", "0x10", nil}, {"f32", "1_0", nil}, {"f32", "x", nil},
+		{"i32", "2", int64(2)}, {"i32", "1e3", int64(1000)}, {"i32", "2.0", int64(2)}, {"i32", "2.5", nil}, {"i32", "0x2", nil}, {"i32", "1_0", nil}, {"i32", "", nil},
+	} {
+		if got, ok := Parse(c.typ, c.text); ok != (c.want != nil) || ok && got != c.want {
+			t.Errorf("%s %q: %v, %v", c.typ, c.text, got, ok)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package params
 
 import (
+	"math"
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // Parse returns the value of a type, an element type or "string", that a text has, such as the number that "1.5" has for "f32". ok is
@@ -16,7 +18,10 @@ func Parse(typ, text string) (value any, ok bool) {
 		return b, err == nil
 	case "f16", "bf16", "f32", "f64":
 		n, err := strconv.ParseFloat(text, 64)
-		return n, err == nil
+		return n, err == nil && !strings.ContainsAny(text, "xX_") // decimal, as integers are
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, "eE.") && !strings.ContainsAny(text, "xX_") && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f), true // such as 1e3
 	}
 	if len(text) > 32 { // more than any integer type has
 		return nil, false

@@ -45,11 +45,26 @@ func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
 	if err != nil {
 		return append(found, p.diagnosed(ctx, err)...)
 	}
+	found = append(found, p.rehearsed(ctx, q, p.sampled(in))...)
+	if fractions := p.fractional(in); fractions != nil && ctx.Err() == nil {
+		for _, d := range p.rehearsed(ctx, q, fractions) {
+			if d.ID == string(kerneldiag.FractionForInt) && !slices.ContainsFunc(found, func(known *diag.Diagnostic) bool { return known.ID == d.ID && known.Position == d.Position }) {
+				d.Notes = append(d.Notes, diag.Note{Message: "the pipeline declares a type with fractions, and some values of it would fail so"})
+				found = append(found, d)
+			}
+		}
+	}
+	p.free()
+	return found.Sort()
+}
+
+// rehearsed returns the problems of the launches of one rehearsal.
+func (p *Pipeline) rehearsed(ctx context.Context, q *session.Queue, in []Input) diag.List {
 	p.m.queues.Restart()
 	r := &rehearsal{queue: q}
-	_, err = p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+	_, err := p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		p.m.rehearse(r)
-		v, err := p.start(q, p.sampled(in))
+		v, err := p.start(q, in)
 		if err == nil {
 			v, err = p.finish(q, v, nil)
 		}
@@ -63,8 +78,36 @@ func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
 		_ = q.Sync(ctx) // err is reported
 		r.found = append(r.found, diag.All(p.explain(ctx, err))...)
 	}
-	p.free()
-	return append(found, r.found...).Sort()
+	return r.found
+}
+
+// fractional returns the values of a run in which numbers that in lacks are fractions, where their types and bounds allow that. It
+// returns nil if none is one.
+func (p *Pipeline) fractional(in []Input) (all []Input) {
+	some := false
+	all = p.sampled(in)
+	for _, at := range slices.Concat(p.params, p.inputs) {
+		if at.rank > 0 || indexOfInput(in, at.name) >= 0 || at.elem.Elem.Record != nil || at.param != nil && at.param.Type == "string" || !at.elem.Elem.Scalar.IsFloat() {
+			continue
+		}
+		fraction, ok := 1.5, true
+		if at.param != nil {
+			fraction, ok = at.param.Fraction()
+		}
+		if !ok {
+			continue
+		}
+		some = true
+		if i := indexOfInput(all, at.name); i >= 0 {
+			all[i].Number = fraction
+		} else {
+			all = append(all, Input{Name: at.name, Number: fraction})
+		}
+	}
+	if !some {
+		return nil
+	}
+	return all
 }
 
 // withNumbers adds the misfits of numbers to those of a check, which does not see them. It must not overlap a run.

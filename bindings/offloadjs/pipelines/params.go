@@ -163,6 +163,11 @@ var ErrNone = errors.New("the script exports no pipeline")
 // Load runs a script in an engine and returns the pipeline that it exports.
 func Load(ctx context.Context, e *lang.Engine, path string) (*Pipeline, error) {
 	exports, err := e.RunFile(ctx, path)
+	if d, ok := err.(*diag.Diagnostic); ok && !d.Position.IsValid() && (d.ID == string(contract.Timeout) || d.ID == "out-of-memory") {
+		placed := *d
+		placed.Position = diag.Position{File: path, Line: 1, Column: 1}
+		err = &placed
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -218,7 +218,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	at.buffer = nil
 	b, err := p.m.buffers.Allocate(p.device, session.BufferOptions{Label: at.name, Type: at.elem.Contract(), Elem: at.elem.Size(), Dims: dims})
 	if err != nil {
-		return err
+		return p.placed(err, at.name)
 	}
 	at.shape = slices.Clone(dims)
 	at.object = p.m.buffers.ObjectOf(b, at.elem, false)

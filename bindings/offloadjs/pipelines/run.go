@@ -8,11 +8,13 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -43,6 +45,7 @@ type Output struct {
 // its kernels. Run does not access the host's memory after it returns. The contexts of functions that the script calls have the key
 // mark. A run that an earlier one with the same parameters and shapes foretells does not call the script.
 func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) (failed error) {
+	defer func() { failed = p.located(failed) }()
 	if wrong := p.check(in, out); len(wrong) > 0 {
 		return &Refusal{joined(p.withNumbers(ctx, in, wrong))}
 	}
@@ -185,6 +188,32 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 	return explained
 }
 
+// located adds the place of the function run to the error of a limit that has none, such as one that ended a wait.
+func (p *Pipeline) located(err error) error {
+	d, ok := err.(*diag.Diagnostic)
+	if !ok || d.Position.IsValid() {
+		return err
+	}
+	switch contract.Code(d.ID) {
+	case contract.Timeout, contract.OutOfResources, "out-of-memory", "iterations":
+		placed := *d
+		script.Place(p.m.Engine, &placed, script.Position(p.declaration.place("run")), 1)
+		return &placed
+	}
+	return err
+}
+
+// placed adds the place of a port's declaration to an error of its memory.
+func (p *Pipeline) placed(err error, name string) error {
+	e, ok := err.(*contract.Error)
+	if !ok || script.Position(e.Pos).IsValid() {
+		return err
+	}
+	placed := *e
+	placed.Pos = p.placeOf(name)
+	return &placed
+}
+
 // misfit is an error of a value of a run.
 type misfit struct {
 	name string // of the input, parameter or output
@@ -248,7 +277,10 @@ func (p *Pipeline) unknown(kind, name string, known []*port) *contract.Error {
 	for i, at := range known {
 		all[i] = at.name
 	}
-	return e.WithHint("%sthe %ss are %s", option.DidYouMean(name, all), kind, names(known))
+	if near := option.DidYouMean(name, all); near != "" {
+		e.Detail += ": " + strings.TrimSpace(near)
+	}
+	return e.WithHint("the %ss are %s", kind, names(known))
 }
 
 func (p *Pipeline) fits(at *port, in *Input) *contract.Error {
@@ -400,7 +432,7 @@ func (p *Pipeline) retrieve(q *session.Queue, out []Output) error {
 	for i := range out {
 		at := find(p.outputs, out[i].Name)
 		if at.buffer.Freed() {
-			return p.fail("the script freed the output %q", at.name)
+			return p.placed(p.fail("the script freed the output %q", at.name), at.name)
 		}
 		data, err := out[i].Store(at.shape)
 		if err != nil {
