@@ -29,7 +29,7 @@ const (
 	targetName = "libomptarget.so."
 )
 
-// openmpFolders are folders outside of the loader's path in which LLVM packages install the run time.
+// openmpFolders matches the files of the run time in folders outside of the loader's path, where LLVM packages install it.
 const openmpFolders = "/usr/lib/llvm-*/lib/" + openmpName
 
 // openmp is LLVM's OpenMP run time in this process. It stays loaded, since its threads cannot be ended.
@@ -160,7 +160,8 @@ var region struct {
 	abandoned int
 }
 
-// Region calls a target region. Errors: Unsupported if the OpenMP run time cannot bound what l bounds.
+// Region calls a target region. Errors: Unsupported if the OpenMP run time cannot bound what l bounds; OutOfResources after
+// maxAbandoned regions that left threads running.
 func (c *Caller) Region(fn uintptr, w *Words, l League, stop *atomic.Bool) error {
 	r := &region
 	for !r.TryLock() { // the current region may be endless
@@ -224,6 +225,7 @@ func (c *Caller) region(fn uintptr, w *Words, l League, fresh bool, stop *atomic
 		return offload.CodeOf(err) != offload.Unsupported, err
 	}
 	stray := process.WatchForeign()
+	defer process.LeaveForeign()
 	c.set(fn, w, stop)
 	c.foreign.Store(stray)
 	err = c.run()

@@ -28,18 +28,19 @@ var (
 	foreignFault guarded // the recorded fault
 )
 
-// WatchForeign clears the recorded fault and starts to catch faults on threads that native code created. A faulting thread
-// is stopped forever, and a call that waits for it must be interrupted. Catching never ends, since a thread may outlive its
-// call; its fault is then reported to the next call. Threads of other libraries are caught, too.
+// WatchForeign clears the recorded fault and starts to catch faults on threads that native code created, for a call that waits for
+// them. A faulting thread is stopped forever, and the call must be interrupted. LeaveForeign ends the call. Catching never ends,
+// since a thread may outlive its call: its fault is reported to the calls that run then. Threads of other libraries are caught, too.
 func WatchForeign() *Foreign {
-	clearForeign()
 	if !watchingEver.Swap(true) {
 		atomic.AddUint32(&foreignCalls, foreignEver)
 	}
+	atomic.AddUint32(&foreignCalls, 1)
+	clearForeign()
 	return &foreign
 }
 
-// foreignEver is larger than the number of calls that run.
+// foreignEver is a power of two that is larger than the number of calls that run.
 const foreignEver = 1 << 24
 
 var watchingEver atomic.Bool
@@ -50,18 +51,18 @@ func clearForeign() {
 }
 
 // EnterForeign starts to catch faults on threads that native code created, for a call. A fault belongs to all calls that run, since
-// the thread may be of any. LeaveForeign ends it.
+// the thread may be of any. It is cleared when a call starts while no other runs. LeaveForeign ends the call.
 func EnterForeign() *Foreign {
-	if atomic.AddUint32(&foreignCalls, 1) == 1 {
+	if atomic.AddUint32(&foreignCalls, 1)&(foreignEver-1) == 1 {
 		clearForeign()
 	}
 	return &foreign
 }
 
-// LeaveForeign ends what EnterForeign started.
+// LeaveForeign ends a call of EnterForeign or WatchForeign.
 func LeaveForeign() { atomic.AddUint32(&foreignCalls, ^uint32(0)) }
 
-// Fault returns the first fault since WatchForeign, or nil. A nil Foreign has no faults.
+// Fault returns the first fault since one was cleared, or nil. A nil Foreign has no faults.
 func (f *Foreign) Fault() error {
 	if f == nil || atomic.LoadUint32(&foreignDone) == 0 {
 		return nil

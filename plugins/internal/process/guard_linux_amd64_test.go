@@ -430,3 +430,28 @@ func BenchmarkFault(b *testing.B) {
 		_ = g.Call(entry, nil)
 	}
 }
+
+// TestForeignFaultEnds requires that a fault of a foreign thread in a target region is not reported to later calls.
+func TestForeignFaultEnds(t *testing.T) {
+	before := atomic.LoadUint32(&foreignCalls)
+	t.Cleanup(func() {
+		watchingEver.Store(before >= foreignEver)
+		atomic.StoreUint32(&foreignCalls, before)
+		clearForeign()
+	})
+	region := WatchForeign()
+	atomic.StoreUint32(&foreignTaken, 1)
+	atomic.StoreUint32(&foreignDone, 1)
+	if err := EnterForeign().Fault(); err == nil {
+		t.Error("a call beside the region does not see its fault")
+	}
+	LeaveForeign()
+	if region.Fault() == nil {
+		t.Error("the region lost its fault")
+	}
+	LeaveForeign()
+	if err := EnterForeign().Fault(); err != nil {
+		t.Errorf("a later call has the fault of the region: %v", err)
+	}
+	LeaveForeign()
+}
