@@ -1,14 +1,14 @@
 // Package array computes with whole arrays: buffers of a device with 0 to 3 dimensions. Its operations launch kernels of
 // package kernels/array, so every device computes the same bits.
 //
-// An operation returns its result at once, like a launch; later commands on the buffers wait for it. Only operations whose
-// result is a number or a length, such as [Run.Value], wait for the device.
+// An operation returns its result at once, like a launch; later commands on the buffers wait for it. Only [Run.Wait] waits for a
+// result, whose length the device computes.
 //
 //	ops := array.New(rt.Session())
 //	run := ops.On(ctx, queue)
-//	x, err := run.Random(array.F32, []int{1000, 8}, 1)
+//	x, err := run.Random(ir.F32, []int{1000, 8}, 1, 0, 1)
 //	y, err := run.Map(array.Text("v => Math.sin(v) * 2"), x)
-//	sum, err := run.Sum(y, array.All)
+//	sum, err := run.Sum(y, array.All, false)
 //
 // [Run.Join] joins elementwise operations with the one that uses their result, in one launch.
 package array

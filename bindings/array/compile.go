@@ -63,7 +63,7 @@ type program struct {
 	joined []string // the operations that the kernel computes besides its own
 }
 
-// with binds a name of the kernel's text: an element type, a number, a [Function], or the text of a function.
+// with binds a name of the kernel's text: to an element type, a number, a boolean, a [Function], or the text of a function.
 func (p *program) with(name string, v any) *program {
 	if p.bind == nil {
 		p.bind = map[string]any{}

@@ -129,8 +129,8 @@ func limits(t ir.Type) (low, high float64) {
 	return low, high
 }
 
-// Linspace returns count numbers of a float type at equal distances, of which the last is to. A product of a step is rounded
-// before the sum, so that numbers on both sides of 0 meet it.
+// Linspace returns count numbers of a float type at equal distances. The first is from, and of several the last is to. The product of
+// an index and the step is rounded before it is added, so that sums that should be 0 are.
 func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 	if !t.IsFloat() {
 		return Array{}, offload.Errorf(offload.InvalidArgument, "linspace", "the type is %s; it must be a float type", t).WithHint("write linspace(f32, from, to, count), or arange for integers")

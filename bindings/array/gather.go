@@ -131,7 +131,7 @@ func (r *Run) Slice(x Array, ranges Ranges) (Array, error) {
 	return r.fresh("slice", x, shape, texts, params...)
 }
 
-// Flip returns a copy with the elements of axes, or without axes of all, in reverse.
+// Flip returns a copy with the elements along some axes in reverse: all axes, if none are named.
 func (r *Run) Flip(x Array, axes ...int) (Array, error) {
 	end, err := r.begin("flip", x)
 	if err != nil {
@@ -480,7 +480,7 @@ func (r *Run) views(list ...view3) ([]Array, error) {
 }
 
 // Put stores values at indices of an array in row-major order, in place. There is one value for each index, or one for all.
-// Of several values for one element, the last one stays only if the indices differ.
+// If several indices name one element, any one of their values stays.
 func (r *Run) Put(x, indices Array, values Operand) error {
 	list := []Array{x, indices}
 	if values.Array.Buffer != nil {
@@ -524,7 +524,8 @@ func (r *Run) Put(x, indices Array, values Operand) error {
 	return r.launch(p, []int{1, n}, nil, in(flat), in(at), values.arg())
 }
 
-// Diff returns the differences of adjacent elements along an axis, or for a greater order those of the differences of one less.
+// Diff returns the differences of adjacent elements along an axis for order 1, the differences of these for order 2, and so on. Order 0
+// is a copy.
 func (r *Run) Diff(x Array, order, axis int) (Array, error) {
 	end, err := r.begin("diff", x)
 	if err != nil {

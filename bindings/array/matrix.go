@@ -96,7 +96,7 @@ func sameTypes(r *Run, what string, a, b Array) error {
 		WithHint("convert one of them: x.map(v => %s(v))", t)
 }
 
-// product returns the product of matrices that multiply computes, of planes of them.
+// product returns the product of planes of matrices, which multiply computes.
 func (r *Run) product(a, b Array, multiply func(a, b, c Array, shape []int, acc ir.Type) error) (Array, error) {
 	if err := sameTypes(r, "matrices", a, b); err != nil {
 		return Array{}, err

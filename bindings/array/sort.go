@@ -180,8 +180,8 @@ func chunkOf(d *session.Device, n int) int {
 	return max(1024, divide(n, chunks))
 }
 
-// digitOf returns the number of bits of a digit for n keys of a width in chunks. The lines of 2048 digits fit the second cache of a
-// CPU, and fewer passes are needed; but their counts must be few beside the keys.
+// digitOf returns the number of bits of a digit for n keys of a width in chunks. The cache lines of 2048 digits fit the second-level
+// cache of a CPU, and fewer passes are needed; but there must be far fewer counts than keys.
 func digitOf(d *session.Device, n, chunks, width int) int {
 	const most = 11
 	if d.Info().Type != offload.CPU || width < 32 || chunks<<most > n/8 {

@@ -356,7 +356,8 @@ func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
 	return list
 }
 
-// operandAt is operand for an argument. The commands of a call take the number of an argument for which it was called.
+// operandAt is operand for argument i. A number is a parameter of the recorded commands, so that calls with other numbers can issue
+// them again.
 func (c *call) operandAt(i int) array.Operand {
 	o := c.operand("an operand", c.arg(i))
 	if !o.IsArray() && o.Type == ir.Void {
@@ -398,7 +399,7 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 	return array.Num(v.ToFloat())
 }
 
-// typed converts a number to an operand of a type, so that beside elements of integers it is one where their type holds it.
+// typed is operand, except that a number which an integer type holds becomes an operand of that type.
 func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
 	if goja.IsNumber(v) && t.IsInt() && (t.Size() == 8 || fits(t, v.ToFloat())) {
 		bits, err := c.Bits(t.Value(), v)
@@ -410,7 +411,7 @@ func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
 	return c.operand(what, v)
 }
 
-// element is typed for operations whose result has the type of the elements, which are integers or hold the number.
+// element is typed for operations whose result has the type of the elements. A fraction beside elements of integers is an error.
 func (c *call) element(what string, v goja.Value, t ir.Type) array.Operand {
 	if x := v; goja.IsNumber(x) && t.IsInt() && x.ToFloat() != math.Trunc(x.ToFloat()) {
 		c.failHint("convert the elements first: x.map(v => f32(v))", "%s is %v, and the elements are of %s", what, x.ToFloat(), t)

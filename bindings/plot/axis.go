@@ -23,7 +23,7 @@ func (a *axis) extend(v float64) {
 	a.low, a.high = min(a.low, v), max(a.high, v)
 }
 
-// rounded returns the axis extended to nearby round values, so that both ends have labels.
+// rounded returns the axis with each end moved to the next round value, which has a label, if that is near.
 func (a axis) rounded() axis {
 	if a.log {
 		low, high := math.Log10(a.low), math.Log10(a.high)
@@ -130,7 +130,8 @@ func (a *axis) label(v float64) string {
 	return short(v)
 }
 
-// between returns the places of the faint lines of a logarithmic axis: 2 to 9 times powers of ten.
+// between returns the places of the faint lines of a logarithmic axis: 2 to 9 times powers of ten. An axis of more than six powers has
+// none.
 func (a *axis) between() (values []float64) {
 	if !a.log || a.binary || math.Log10(a.high)-math.Log10(a.low) > 6 {
 		return nil

@@ -193,7 +193,7 @@ type buffer interface {
 	Dims() []int
 }
 
-// values returns the numbers of an array, a typed array or a buffer, and the buffer's shape.
+// values returns the numbers of an array, a typed array or a buffer, and the shape of a buffer with two dimensions.
 func (r *reader) values(v goja.Value) (list []float64, shape []int, ok bool) {
 	if r.Err() != nil {
 		return nil, nil, false
@@ -327,7 +327,7 @@ func (r *reader) named(v goja.Value) {
 	}
 }
 
-// places parses the option x.
+// places parses the option x. It turns the values of bars into bars that are named by their places or labels.
 func (r *reader) places() {
 	v, c := r.option("x"), r.c
 	single := len(c.series) > 0 && len(c.series[0].y) == 1 && c.kind == bars && c.series[0].name != ""
@@ -519,7 +519,8 @@ func (r *reader) ranges() {
 	}
 }
 
-// powersOfTwo reports whether all places along a logarithmic x axis are powers of two, as sizes of benchmarks are.
+// powersOfTwo reports whether all places along a logarithmic x axis are powers of two, as sizes of benchmarks are. They must span a
+// factor of at least four.
 func (c *chart) powersOfTwo() bool {
 	if !c.x.log {
 		return false

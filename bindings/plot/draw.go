@@ -162,7 +162,7 @@ func (c *chart) textBoxes(b *strings.Builder) {
 }
 
 const (
-	mostCells = 200 // rows and columns of the cells of a heat map, which are means of more values
+	mostCells = 200 // maximum number of rows and of columns of cells in a heat map; cells of a larger matrix show means
 	overlap   = 0.6 // the part of a cell below the next one in pixels, without which gaps show
 	legendBar = 14  // the width of the scale of colors in pixels
 )

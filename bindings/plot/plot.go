@@ -2,7 +2,7 @@
 //
 // # Design
 //
-// The module draws by itself, since libraries for terminals import a user interface. It prints escape sequences only for pictures, at
+// The module draws by itself, since libraries of charts for terminals import whole user interfaces. It prints escape sequences only for pictures, at
 // terminals that show them, so its output can be kept in a file.
 package plot
 

@@ -159,7 +159,7 @@ func (d *drawing) distance() float64 {
 	return min(3, room/3/float64(n))
 }
 
-// mostPlaces is the number of places along x from which values have no marks, and the places no labels of their own.
+// mostPlaces is the maximum number of places along x with which values have marks, and the places labels of their own.
 const mostPlaces = 40
 
 // distinct returns the places of the values along x in ascending order, or nil if there are more than a number.
@@ -404,8 +404,8 @@ func (d *drawing) line(path, color, dash string) {
 	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"%s clip-path="url(#area)"/>`+"\n", path, color, dash)
 }
 
-// path returns the line through the values of a series. To limit the file's size, values in the same pixel column are reduced to
-// the first, the minimum, the maximum and the last.
+// path returns the line through the values of a series. To limit the file's size, values in the same half column of pixels are
+// reduced to the first, the minimum, the maximum and the last.
 func (d *drawing) path(k int) string {
 	s := &d.c.series[k]
 	var path strings.Builder

@@ -251,7 +251,8 @@ func staticName(key ast.Expression, computed bool) unistring.String {
 	return ""
 }
 
-// class lowers a class. A static block before its elements sets the prototypes of asynchronous generator methods.
+// class lowers a class. A static block before its elements sets the prototypes of asynchronous generator methods. A private field
+// does so for private methods of instances.
 func (d *lowerer) class(c *ast.ClassLiteral) {
 	d.expr(&c.SuperClass)
 	at := c.Class

@@ -81,7 +81,7 @@ type Error struct {
 	Incomplete bool
 	// Early reports whether the text follows the grammar, and breaks another rule of the language.
 	Early bool
-	// Unknown reports whether the text has a character that begins no token of the language, such as a decorator's.
+	// Unknown reports whether the error is the character @ of a decorator, which is in no edition of the language.
 	Unknown bool
 }
 
@@ -116,7 +116,7 @@ type parser struct {
 	fn    *context
 	scope *scope
 	class *classNames
-	// parens holds the offset of the parenthesis around an expression, plus one.
+	// parens holds the offset of the parenthesis around an expression, or of the comma after a spread element, plus one.
 	parens map[ast.Expression]int
 	// arrowAt is the offset of a token that may begin an arrow function.
 	arrowAt int

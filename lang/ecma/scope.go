@@ -43,7 +43,7 @@ const (
 	bindNone bindKind = iota
 	bindVar
 	bindLexical
-	bindFunction // in a block of sloppy code
+	bindFunction // of sloppy code, neither async nor a generator
 	bindCatch
 	bindParam
 )

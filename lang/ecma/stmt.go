@@ -431,7 +431,7 @@ func (p *parser) parseIf() ast.Statement {
 	return s
 }
 
-// parseBranchOfIf parses the body of an if statement, which in sloppy code may be a function: it is a block around it.
+// parseBranchOfIf parses the body of an if statement. In sloppy code that may be a function, which is put into a block.
 func (p *parser) parseBranchOfIf() ast.Statement {
 	if !p.tok.word("function") || p.strict {
 		return p.parseOnlyStatement()
@@ -443,7 +443,7 @@ func (p *parser) parseBranchOfIf() ast.Statement {
 	return &ast.BlockStatement{LeftBrace: f.Function, RightBrace: f.Body.RightBrace, List: []ast.Statement{&ast.FunctionDeclaration{Function: f}}}
 }
 
-// parseOnlyStatement parses the body of a loop or if statement, which is no function, not even one with a label.
+// parseOnlyStatement parses the body of a loop, an if or a with statement, which is no function, not even one with a label.
 func (p *parser) parseOnlyStatement() ast.Statement {
 	at := p.tok.start
 	s := p.parseStatement()

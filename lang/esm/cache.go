@@ -36,7 +36,8 @@ func NewCache() *Cache {
 	return &Cache{files: map[string][]byte{}, first: map[string]answer{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
 }
 
-// read returns a file's content at its first read. The methods accept a nil cache, which caches nothing.
+// read returns a file's content at its first read. read, Link, extension, setExtension and Compile accept a nil cache, which caches
+// nothing.
 func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return read(path)

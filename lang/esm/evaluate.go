@@ -40,7 +40,7 @@ func (g *Graph) Evaluate(m *Module, then func(error)) {
 		then(err)
 		return
 	}
-	if m.state == evaluated { // may have failed before its first await
+	if m.state == evaluated { // without an await, or failed before its first one
 		then(m.err)
 		return
 	}
@@ -115,10 +115,10 @@ func (g *Graph) executeSync(m *Module) error {
 	return err
 }
 
-// execute runs the code of a module that has top-level await or asynchronous imports.
+// execute runs the code of a module with top-level await.
 func (g *Graph) execute(m *Module) { g.resume(m, g.next, nil) }
 
-// resume continues a module with the result of its await.
+// resume starts a module, or continues it with the result of its await.
 func (g *Graph) resume(m *Module, method goja.Callable, v goja.Value) {
 	at := m.awaits
 	done, awaited, err := g.advance(m, method, v)

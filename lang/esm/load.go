@@ -82,7 +82,7 @@ func (g *Graph) LoadFile(name, kind string, anew bool) (*Module, error) {
 	return g.loadSource(path, name, string(data), false)
 }
 
-// find resolves a name without an extension and checks the policy.
+// find returns the name and the path of a file, whose extension the name may lack. It checks the policy.
 func (g *Graph) find(name string) (found, path string, err error) {
 	if path, err = g.host.ReadPath(name); err != nil {
 		return "", "", err
@@ -199,8 +199,8 @@ func (g *Graph) loadSource(path, name, text string, isCall bool) (*Module, error
 	return m, nil
 }
 
-// forget drops a module whose imports failed to load and the partially loaded modules that import it, so that the next import
-// retries.
+// forget drops a module whose imports failed to load or to link, and the modules not yet evaluated that import it. The next import
+// loads them again.
 func (g *Graph) forget(m *Module) {
 	for key, other := range g.files {
 		if other == m || other.state == loaded && other.imports(m, map[*Module]bool{}) {

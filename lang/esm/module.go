@@ -13,7 +13,7 @@ import (
 
 // A Module is one file, a prompt line, or a builtin module as imported by files.
 type Module struct {
-	path string // absolute; empty for builtins and the prompt
+	path string // absolute; the name of a builtin in JavaScript; empty for other builtins and the prompt
 	Unit *source.Unit
 	deps []*Module // indexed by import number
 

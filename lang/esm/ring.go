@@ -45,7 +45,8 @@ func (g *Graph) AnyRing() *diag.Diagnostic {
 	return nil
 }
 
-// wayTo returns the path of awaited modules from m to a module, both included, or nil.
+// wayTo returns the path of awaited modules from m to a module, both included, or nil. With maybe, every import(…) that has not
+// finished counts as awaited.
 func (m *Module) wayTo(to *Module, maybe bool, way []*Module, visited map[*Module]bool) []*Module {
 	way = append(way, m)
 	next := func(dep *Module) []*Module {

@@ -18,7 +18,7 @@ const (
 	iSplitFar               // tries x, then the next instruction
 	iSave                   // stores the position in register x
 	iClear                  // clears the registers x ≤ r < y
-	iProgress               // fails at the position in register x
+	iProgress               // fails at the position in register x; see compiler.counted
 	iCount                  // increments register x
 	iZero                   // sets register x to 0
 	iLoop                   // decides about an iteration; see compiler.counted
@@ -371,7 +371,8 @@ func (c *compiler) loop(n *node) {
 	c.p.code[s].x = c.here()
 }
 
-// counted emits a loop with a counter: iLoop goes to its end at x once register y has reached max, and may go there from min.
+// counted emits a loop with a counter: iLoop goes to its end at x once register y has reached max, and may go there from min. An
+// iteration that consumes nothing fails only from min on.
 func (c *compiler) counted(n *node) {
 	c.unique = false
 	counter, start := c.register(), c.register()

@@ -6,11 +6,11 @@ import (
 	"unicode/utf16"
 )
 
-// literalStart begins the patterns of Literal.
+// The patterns of Literal begin with literalStart and end with literalEnd.
 const literalStart, literalEnd = "(?<orepl_literal_", ">)"
 
-// Literal returns a pattern that the interpreter compiles in place of a literal, whose own pattern may be unknown to it. The
-// pattern and the flags are encoded in it; see [FromLiteral].
+// Literal returns a pattern that the interpreter compiles in place of a literal, whose syntax it may lack. The result encodes the
+// literal's pattern and flags; see [FromLiteral].
 func Literal(pattern, flags string) string {
 	var b strings.Builder
 	b.WriteString(literalStart)

@@ -12,13 +12,14 @@ var ErrTooDeep = errors.New("a match of the regular expression has too many open
 type Matcher struct {
 	// Poll is called now and then during a long match; it may panic to end it.
 	Poll func()
-	// MostFrames is the maximum number of open choices, of 16 bytes each.
+	// MostFrames is the maximum number of frames on the stack, of 16 bytes each: open choices and old values of registers. 0 sets no
+	// limit.
 	MostFrames int
 
 	stack     []frame
 	registers []int32
 	steps     int
-	limit     int // steps until the next poll
+	limit     int // value of steps at the next poll
 	memo      []uint64
 	memoFrom  int // steps from which failures are remembered
 }
@@ -54,12 +55,14 @@ const (
 )
 
 // MatchBytes finds the first match in a text of ASCII that begins at or after a position, or with sticky at the position. It
-// returns the starts and ends of the groups, -1 for those without one, or nil. The result is valid until the next call.
+// returns the starts and ends of the whole match and of the groups, -1 for groups that matched nothing. It returns nil if there is
+// no match. The result is valid until the next call.
 func (m *Matcher) MatchBytes(p *Program, text []byte, at int, sticky bool) ([]int32, error) {
 	return match(m, p, text, at, sticky)
 }
 
-// MatchUnits is MatchBytes for a text of UTF-16 units.
+// MatchUnits is MatchBytes for a text of UTF-16 units. With the flags u and v, a position inside a surrogate pair stands for the
+// pair's first unit.
 func (m *Matcher) MatchUnits(p *Program, text []uint16, at int, sticky bool) ([]int32, error) {
 	return match(m, p, text, at, sticky)
 }
@@ -294,7 +297,8 @@ func run[E unit](m *Matcher, p *Program, text []E, start int) (int, error) {
 // tooDeep reports whether the stack holds more frames than the matcher allows.
 func (m *Matcher) tooDeep() bool { return len(m.stack) > m.MostFrames && m.MostFrames > 0 }
 
-// repeat matches a set as often as possible, or as rarely if the instruction is lazy. It returns the position behind.
+// repeat matches a set as often as possible, or as rarely if the instruction is lazy. It returns the position after the last match,
+// and false if there are fewer matches than in.min.
 func repeat[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode bool) (int, bool) {
 	n, least := int32(0), pos
 	for n < in.max && pos < len(text) {

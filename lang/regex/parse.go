@@ -205,7 +205,7 @@ func pair(lead, trail rune) rune {
 	return (lead-0xD800)<<10 + (trail - 0xDC00) + 0x10000
 }
 
-// scan counts the groups and finds whether one has a name.
+// scan counts the groups and sets named, with which \k is a reference: if a group has a name, or the flag u or v is set.
 func (p *parser) scan() {
 	class := 0
 	for i := 0; i < len(p.src); i++ {

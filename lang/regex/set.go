@@ -10,7 +10,7 @@ type charRange struct{ lo, hi rune }
 // A charSet is a set of code points: sorted ranges that neither overlap nor touch.
 type charSet []charRange
 
-// newSet returns the set of the code points of all ranges.
+// newSet returns the set of the code points of all ranges. It overwrites the slice.
 func newSet(ranges []charRange) charSet {
 	slices.SortFunc(ranges, func(a, b charRange) int { return int(a.lo - b.lo) })
 	out := ranges[:0]

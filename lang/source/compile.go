@@ -80,7 +80,7 @@ type problem struct {
 	message    string
 	incomplete bool // the text ended before the construct
 	final      bool // found by this package: the text is malformed in every dialect
-	unknown    bool // syntax of no edition of the language, such as decorators
+	unknown    bool // decorators, which are in no edition of the language
 }
 
 // A syntaxError is an error at an offset of the parsed text.

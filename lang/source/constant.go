@@ -66,14 +66,14 @@ func constant(e ast.Expression) (float64, bool) {
 		case token.SLASH:
 			return l / r, ok
 		case token.AND, token.OR, token.EXCLUSIVE_OR, token.SHIFT_LEFT, token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT:
-			return 1, ok && !misfolds(e) // some number that is no wide one
+			return 1, ok && !misfolds(e) // stands for any value below bitsLimit
 		}
 	}
 	return 0, false
 }
 
-// index returns the number that a key of an element is as a text, such as 7 of '7'. The interpreter stores numbers into typed
-// arrays as they are under a text only.
+// index returns the number for which the text of a key stands, such as 7 for '7'. Under a text the interpreter stores numbers into
+// typed arrays without conversion.
 func index(e ast.Expression) (int64, bool) {
 	s, ok := e.(*ast.StringLiteral)
 	if !ok || len(s.Value) == 0 || len(s.Value) > 9 || s.Value[0] == '0' && len(s.Value) > 1 {

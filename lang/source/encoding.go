@@ -8,7 +8,7 @@ import (
 )
 
 // CheckEncoding returns an error at the first byte of a file's text that is not UTF-8, or nil. Compilers and parsers replace such
-// bytes without a word.
+// bytes without a message.
 func CheckEncoding(name, text string) *diag.Diagnostic {
 	if utf8.ValidString(text) {
 		return nil

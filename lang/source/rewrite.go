@@ -178,8 +178,8 @@ func (w *walker) replaceReads(top *scope) {
 	}
 }
 
-// replacePowers replaces powers, and shifts that need a check, by calls. It runs last, because other changes replace their
-// operands.
+// replacePowers replaces powers, and shifts and products whose size is checked, by calls. It runs last, because other changes replace
+// their operands.
 func (w *walker) replacePowers() {
 	for _, p := range w.powers {
 		if e := p.assign; e != nil {

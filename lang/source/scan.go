@@ -20,7 +20,7 @@ type lexeme struct {
 	start, end int
 }
 
-// A scanner splits JavaScript into tokens, accurately enough to find module statements. The preceding token distinguishes a
+// A scanner splits JavaScript into tokens, accurately enough to find brackets and words. The preceding token distinguishes a
 // division from a regular expression; the parser reports mistakes.
 type scanner struct {
 	src    string

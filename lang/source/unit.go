@@ -4,7 +4,7 @@
 // Function.prototype.toString stay exact:
 //
 //   - import and export statements become links between modules;
-//   - top-level await makes the module's function asynchronous;
+//   - top-level await becomes a yield of the module's function, a generator, or makes the function of a prompt line asynchronous;
 //   - each function that may be a kernel or its helper has a mark, which references its source position and its free variables.
 //
 // Package ecma parses the text, and package desugar lowers syntax that the interpreter's tree lacks. esbuild takes the types off
@@ -15,11 +15,12 @@
 // A script is rewritten on the tree and not in its text, because kernels are compiled from the text of functions and errors
 // carry columns.
 //
-// Declarations of the prompt are global variables, so const is not enforced there: lines may declare a name again.
+// Declarations of the prompt are global variables, since lines may declare a name again. The engine refuses assignments to constants
+// there by [Unit].Writes, as the interpreter would change them.
 //
-// x ** y becomes a call of Math.pow, since the interpreter computes it by Go's math.Pow and has no hook.
+// x ** y becomes a call of a function of the engine, since the interpreter computes it by Go's math.Pow and has no hook.
 //
-// A module is a generator: it stops once behind its functions, which must exist before any code of its ring runs.
+// A module is a generator: it stops once after its functions are created. These must exist before any code of a cycle of imports runs.
 package source
 
 import (

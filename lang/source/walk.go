@@ -32,7 +32,7 @@ type walker struct {
 	// last holds tree changes that run after all others.
 	last  []func()
 	await bool // at the top level
-	// powers are the operations whose BigInt result may be much larger than the operands.
+	// powers are the operations that calls replace; see replacePowers.
 	powers  []power
 	bigInts bool
 	// reads are the uses of names that may be replaced: imports and arguments.
@@ -40,7 +40,7 @@ type walker struct {
 	countLoops bool
 	early      bool // checks the uses of imports; see Options.CheckImports
 	fixed      bool // an import is assigned
-	result     bool // the last statement is an expression
+	result     bool // the last statement may have a value
 	err        *syntaxError
 }
 
@@ -68,7 +68,7 @@ type read struct {
 	typeof bool // operand of typeof
 }
 
-// A power is an operation or assignment with ** or <<.
+// A power is an operation or assignment with **, << or *.
 type power struct {
 	fn     string
 	slot   *ast.Expression       // slot of a ** b

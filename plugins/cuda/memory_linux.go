@@ -24,8 +24,8 @@ type block struct {
 	freed   atomic.Bool
 }
 
-// Allocate allocates device memory from a pool, and host memory pinned and mapped. Shared memory is managed if the host may
-// access managed memory while kernels run.
+// Allocate allocates device memory, from a pool if the driver has one, and host memory pinned and mapped. Shared memory is managed
+// if the host may access managed memory while kernels run, and otherwise like host memory.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	if size <= 0 {
 		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.ID, "")

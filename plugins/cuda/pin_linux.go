@@ -17,7 +17,7 @@ type hostRanges struct {
 	list []*hostRange
 }
 
-// hostRange is pinned host memory. It is referenced until it is released.
+// hostRange is pinned host memory. The list keeps it alive until it is unpinned.
 type hostRange struct {
 	data   []byte
 	users  sync.WaitGroup // commands in flight that use it
@@ -40,7 +40,7 @@ func (d *device) PinHost(data []byte) (release func() error, err error) {
 	d.ranges.mu.Unlock()
 	return func() error {
 		if !d.ranges.remove(r) {
-			return nil // the device was closed
+			return nil // unpinned before, perhaps since the device was closed
 		}
 		r.users.Wait()
 		if d.isLost.Load() {

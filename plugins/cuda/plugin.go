@@ -16,7 +16,7 @@
 //
 // # Transfers
 //
-// Copies between host and device go through several blocks of pinned memory, so the driver never blocks on pageable memory.
+// Copies between host and device go through blocks of pinned memory, unless the caller has pinned its own.
 //
 // # Loss
 //
@@ -25,12 +25,12 @@
 //
 // # Design
 //
-// Copies go through pinned blocks of the plugin, because a copy from pageable memory may block its caller.
+// Copies go through pinned blocks of the plugin, because the driver may block the caller of a copy from pageable memory.
 //
 // A variant is compiled for the axes, facts, checks and group class of a launch. Code for one axis without checks has 16
 // instructions for saxpy instead of 55.
 //
-// Loops of launches with at most 2³⁶ instructions do not poll the stop word. ld.global.nc loads only buffers in device
+// Loops of launches with at most 2³⁶ instructions, and 2²⁶ for each item, do not poll the stop word. ld.global.nc loads only buffers in device
 // memory that the launch does not write.
 //
 // The driver caches machine code by text, so no cubins are kept on disk.

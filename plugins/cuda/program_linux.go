@@ -138,7 +138,7 @@ func axesOf(k *ir.Kernel) int {
 	return axes
 }
 
-// usual returns the choice for a typical launch, for listings.
+// usual returns the choice for a typical launch, which Prepare, listings and occupancy take.
 func (k *kernel) usual() choice {
 	c := choice{axes: k.axes, small: true, whole: true, readOnly: k.readOnly != nil, brief: k.Facts.Bounded()}
 	c.within, _ = k.Facts.Any()

@@ -135,7 +135,7 @@ func (l *stream) Enqueue(f *flight) error {
 	return nil
 }
 
-// release releases the pinned memory that the command used.
+// release releases the pinned memory that the command used, and no longer counts it as unbounded.
 func (c *command) release(d *device) {
 	for _, b := range c.blocks {
 		d.pinned.put(b)

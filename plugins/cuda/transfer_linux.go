@@ -136,8 +136,8 @@ func (t *transfer) enqueue(l *stream, p piece, b *pinned) error {
 	return d.CopyBox(&box, l.handle)
 }
 
-// transfer enqueues a transfer. For a short one, the host's part runs after the command's end. A long one blocks until the
-// host's part is done, with several pieces in flight. The context is current.
+// transfer enqueues a transfer. A short one to the device copies the caller's memory first; one to the host copies to it after the
+// command's end. A long one blocks until the host's part is done, with several pieces in flight. The context is current.
 func (l *stream) transfer(f *flight, t *transfer) error {
 	if ok, err := l.direct(f, t); ok {
 		return err
@@ -221,7 +221,7 @@ func (l *stream) wait(e driver.Event) error {
 	}
 }
 
-// copyBox enqueues a copy of a box within the device, row by row if the slice pitch is not a multiple of the row pitch.
+// copyBox enqueues a copy of a box within the device. It copies row by row if rows overlap, or slices do not consist of whole rows.
 func (l *stream) copyBox(c *queue.Command) error {
 	d := l.device.driver
 	to, from, e := &c.Dst, &c.Src, c.Extent

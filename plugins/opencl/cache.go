@@ -74,10 +74,10 @@ func (c *cache) get(key string) []byte {
 	return nil
 }
 
-// remove deletes a binary that the driver rejected.
+// remove deletes a file of the cache.
 func (c *cache) remove(key string) { _ = os.Remove(filepath.Join(c.dir, key)) }
 
-// put stores a binary. Callers ignore the error: programs run without the cache.
+// put stores a binary, unless it is larger than a quarter of the cache. Callers ignore the error: programs run without the cache.
 func (c *cache) put(key string, binary []byte) error {
 	if c.dir == "" || int64(len(binary)) > c.most/4 {
 		return nil
@@ -105,7 +105,8 @@ func (c *cache) put(key string, binary []byte) error {
 	return c.bound()
 }
 
-// bound removes the least recently used files above the size limit, and abandoned temporary files.
+// bound removes abandoned temporary files. If the others exceed the size limit, it removes the least recently used ones down to
+// three quarters of the limit.
 func (c *cache) bound() error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -53,7 +53,7 @@ type imageKernel struct {
 	program *imageProgram
 	object  *kernelObject
 	info    offload.KernelInfo
-	typed   bool // the driver described the parameters
+	typed   bool // the parameters are the driver's, not a signature's
 }
 
 func (k *imageKernel) Info() *offload.KernelInfo { return &k.info }

@@ -30,8 +30,8 @@
 //
 // Binaries are kept on disk: with PoCL's own cache empty a first kernel took 8.1 s, and 1.4 s from these.
 //
-// Simple loops have barriers on PoCL, which then vectorizes over work-items; n-body went from 0.7 to 1.9 of a kernel by
-// hand. Addresses of 64 bits spare it tests for wraps.
+// Simple loops have barriers on PoCL, which then vectorizes over work-items; n-body went from 0.7 to 1.9 times the
+// speed of a kernel written by hand. With addresses of 64 bits PoCL needs no tests for wraps.
 //
 // Names of drivers' files are read before a driver is loaded, since loading PoCL takes 20 ms and its device never wins.
 package opencl

@@ -93,7 +93,7 @@ func (k *kernel) Unload() {
 	})
 }
 
-// usual returns the choice for a typical launch, for listings.
+// usual returns the choice for a typical launch, which Prepare, listings and occupancy take.
 func (k *kernel) usual() choice {
 	within, indices := k.Facts.Any()
 	return choice{whole: true, within: within, indices: indices, brief: k.Facts.Bounded()}

@@ -16,7 +16,7 @@ import (
 // records are the device's records of one launch at a time.
 type records interface {
 	lowered.Records
-	// bind sets the records as the last argument of a kernel.
+	// bind sets the records as the argument of a kernel at an index.
 	bind(k cl.Kernel, index int) error
 	// begin enqueues the commands before a launch of a kernel, end those after it. end returns event 0 if it enqueues none.
 	begin(q cl.Queue, k *lower.Kernel) error

@@ -21,7 +21,7 @@ const (
 )
 
 // entryPoints returns the names of the kernels in SPIR-V. It validates the structure first, since drivers may crash on
-// malformed modules. Errors have the position of the malformed word.
+// malformed modules. Errors in an instruction name the index of its first word.
 func entryPoints(code []byte) (names []string, err error) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if len(code) < spirvHeader || len(code)%4 != 0 {

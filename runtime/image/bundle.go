@@ -123,8 +123,8 @@ func (left *budget) text(b []byte) (string, error) {
 	return string(b), nil
 }
 
-// ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several concatenated ones. The entries share memory
-// with data.
+// ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several concatenated ones. The entries of
+// uncompressed containers share memory with data.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 	list, err := readContainers(data, newBudget(uint64(len(data))))
 	if err == nil && len(list) == 0 && len(bytes.Trim(data, "\x00")) == 0 && len(data) > 0 { // only zeros: no container

@@ -25,8 +25,8 @@ type splice struct {
 }
 
 // Drop plans the removal of the selected images from a bare container, or from containers in an ELF object, archive, shared
-// object or executable. In loaded segments the images become zeros, since the program refers to their addresses. Elsewhere the
-// file shrinks. A fat binary in a container is one image.
+// object or executable. In loaded segments, and in sections of HIP and CUDA, the images become zeros, since the program refers
+// to their addresses. Elsewhere the file shrinks. A fat binary in a container is one image.
 //
 // Errors: NotFound if no image is selected, InvalidBinary, and Unsupported for files whose images are not in containers.
 func (r Reader) Drop(label string, file io.ReaderAt, size int64, selects func(*offload.Image) bool) (*Edit, error) {
@@ -199,7 +199,7 @@ func (p *pruned) shrunk() ([]byte, error) {
 	return out, nil
 }
 
-// write returns a container with the remaining images.
+// write returns a container with the remaining images, or nothing if there are none.
 func (b *prunedBlob) write() ([]byte, error) {
 	switch {
 	case len(b.entries) == 0:
@@ -248,7 +248,7 @@ func (p *pruned) inPlace() ([]byte, error) {
 	return out, nil
 }
 
-// place writes a container to room from offset start, with its images at their original offsets.
+// place writes a container to room from offset start. The images of an uncompressed container keep their offsets.
 func (p *pruned) place(room []byte, start int, b *prunedBlob) error {
 	if b.compressed != Uncompressed {
 		data, err := b.write()

@@ -10,9 +10,10 @@
 // ELF files are read here, since debug/elf is not hardened against hostile input. Reads are charged to a budget of four
 // times the file's size.
 //
-// Unlinked device objects are listed with a reason; host objects of an archive have no device code and are not.
+// Unlinked device objects are listed with the reason why no device loads them. Host objects of an archive are not listed, since they
+// hold no device code.
 //
-// A dropped image becomes zeros, because other code refers to addresses behind it, and the relocations are gone.
+// An image that is dropped from a loaded segment becomes zeros. Other code refers to addresses after it, and the relocations are gone.
 //
 // Programs of Go are searched for containers, since go:embed makes a variable that no table names.
 //

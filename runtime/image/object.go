@@ -50,7 +50,7 @@ type section struct {
 	align, entry uint64
 }
 
-// hostObject reports whether an ELF header is of a file that [openObject] reads: 64 bits, and not device code.
+// hostObject reports whether an ELF header is of a file that [openObject] reads: 64 bits, little-endian, and not device code.
 func hostObject(head []byte) bool {
 	if len(head) < 20 || head[4] != 2 || head[5] != 1 {
 		return false
@@ -149,7 +149,8 @@ type containerSection struct {
 	embedded bool   // the containers are a variable of the program
 }
 
-// containers returns the sections with offload containers, including sections of zeros.
+// containers returns the sections with offload containers, including sections of zeros. If there are none, it returns the containers
+// that a Go program embeds.
 func (o *object) containers() ([]containerSection, error) {
 	var list []containerSection
 	for i := uint32(1); i < o.sections(); i++ {

@@ -50,7 +50,8 @@ func FullTriple(name string) string {
 
 // NewEntry identifies data by its first bytes and returns a container's entry for it. The strings refine or repeat the target
 // that the bytes state. Without a "triple" the target of the bytes is used. Errors: InvalidBinary for unknown bytes and for
-// strings that contradict them, InvalidArgument for data without a target.
+// strings that contradict them; InvalidArgument for data without a target, and for a wrong target ID of AMD; Unsupported for formats
+// of other systems.
 func NewEntry(label string, data []byte, producer Producer, meta map[string]string) (BundleEntry, error) {
 	img, err := Identify(label, data)
 	if err != nil {

@@ -168,8 +168,8 @@ func (t tile) text() string {
 	return s.String()
 }
 
-// inside returns the condition that indices are within the extents of an array, so that an access is none that fails. Only a row
-// or column whose number wraps is negative.
+// inside returns the condition that indices are within the extents of an array, so that no access fails. Only a row or column whose
+// number wraps is negative.
 func inside(array, plane, row, column string) string {
 	return fmt.Sprintf("%[2]s < %[1]s.shape[0] && %[3]s >= 0 && %[3]s < %[1]s.shape[1] && %[4]s >= 0 && %[4]s < %[1]s.shape[2]", array, plane, row, column)
 }

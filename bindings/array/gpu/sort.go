@@ -16,7 +16,7 @@ const (
 // perItem returns the number of keys of a type that an item sorts.
 func perItem(key ir.Type) int { return 64 / key.Size() }
 
-// Sorts reports whether a device sorts keys of a type by [Digit.Pass].
+// Sorts reports whether a device sorts keys of a type by [Pass].
 func Sorts(d *offload.DeviceInfo, key ir.Type) bool {
 	n := (perItem(key) + 1) * items // and the gaps
 	return fits(d) && (2304+Digits)*4+n*(key.Size()+4) <= d.Limits.SharedBytes

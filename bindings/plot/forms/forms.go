@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// mostBins is the number of bins that are chosen at most.
+	// mostBins is the maximum number of bins that Edges chooses.
 	mostBins = 60
-	// whisker is the length of a box's whiskers at most, in distances of the quartiles.
+	// whisker is the maximum length of a box's whiskers, in distances of the quartiles.
 	whisker = 1.5
 )
 

@@ -76,7 +76,8 @@ func (t *Terminal) Screen(quiet bool) (Screen, error) {
 	return s, nil
 }
 
-// hint returns the protocol that the environment tells, or "". Within a multiplexer it tells about another terminal.
+// hint returns the protocol that the environment names, or "". It returns "" within a multiplexer, since the environment then describes
+// another terminal.
 func hint(env func(string) string) Protocol {
 	term, program := env("TERM"), env("TERM_PROGRAM")
 	switch {

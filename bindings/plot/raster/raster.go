@@ -44,7 +44,8 @@ type canvas struct {
 	clips map[string]image.Rectangle
 }
 
-// Draw draws an SVG file whose pixels become scale×scale pixels. Errors: an element or a color that the subset does not have.
+// Draw draws an SVG file whose pixels become scale×scale pixels. Errors: text that is no SVG file, a picture that
+// is too large, and what the subset lacks.
 func Draw(svg string, scale int) (*image.RGBA, error) {
 	d := xml.NewDecoder(strings.NewReader(svg))
 	c := &canvas{scale: float64(scale), clips: map[string]image.Rectangle{}}
@@ -235,7 +236,7 @@ func dashed(lines [][]point, pattern string) (dashes [][]point) {
 	return dashes
 }
 
-// stroke draws lines with round ends and joins.
+// stroke draws lines, with round ends and joins if stroke-linecap is round.
 func (c *canvas) stroke(a attributes, lines [][]point) error {
 	r := a.number("stroke-width", 1) * c.scale / 2
 	var list []polygon

@@ -81,7 +81,7 @@ func (s *Launch) Located(e *offload.Error) *offload.Error {
 	return e.On(s.device, s.Info.Name)
 }
 
-// CheckGroup returns an error for a group of more items than the driver runs, at most most.
+// CheckGroup returns an error if the launch's groups have more than most items.
 func (s *Launch) CheckGroup(most int) error {
 	items := s.Group[0] * s.Group[1] * s.Group[2]
 	if items <= most {

@@ -57,7 +57,7 @@ type Kernel struct {
 	info   offload.KernelInfo
 }
 
-// NewKernel returns an optimized kernel of a module.
+// NewKernel returns the part of this package of a kernel of a module. It finds the kernel's launch facts.
 func (d *Device) NewKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) Kernel {
 	info.GroupItems = d.Info().Limits.GroupItems
 	return Kernel{Device: d.ID, Module: m, IR: k, Facts: portable.FindLaunchFacts(k), info: info}
@@ -192,7 +192,7 @@ type Program[K Compiled] struct {
 	kernels []K
 }
 
-// Load returns the program of an image for a device, of which shared is the part. The device's arithmetic is compared with the
+// Load returns the program of an image for a device d, which embeds shared. The device's arithmetic is compared with the
 // interpreter's before the first kernel is used.
 func Load[K Compiled](ctx context.Context, img *offload.Image, d offload.Device, shared *Device, newKernel func(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) K) (*Program[K], error) {
 	m, err := portable.Decode(img)

@@ -11,7 +11,7 @@ import (
 
 const (
 	leastWords = 1 << 10 // minimum number of words of records
-	printWords = 1 << 20 // words of records of a launch that prints, 4 MiB
+	printWords = 1 << 20 // minimum number of words for a launch that prints, 4 MiB
 	mostIdle   = 8       // maximum number of idle records of one size
 )
 

@@ -5,8 +5,8 @@
 // and guarded. A fault in one becomes an error, and no lock of the loader is held meanwhile.
 //
 // Calls run under a guard of package process. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and stack overflows become errors,
-// and endless calls can be interrupted. Locks and malloc memory of an ended call stay held. Faults on threads that the code
-// created are not caught.
+// and endless calls can be interrupted. Locks and malloc memory of an ended call stay held. A fault on a thread that the
+// code created stops that thread, and is an error of the calls that run.
 //
 // # Design
 //

@@ -100,7 +100,7 @@ func (img *Image) functions(first uint64, t table) []uintptr {
 }
 
 // callAll calls constructors or destructors in order. It stops at the first constructor that fails, since later ones may
-// need it. It calls all destructors and returns the first error.
+// need it. It calls all destructors and returns the first error. The end of ctx stops both.
 func (img *Image) callAll(ctx context.Context, what string, list []uintptr) error {
 	if len(list) == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (img *Image) Offset(address uintptr) (uint64, bool) {
 }
 
 // Close runs the destructors and unloads the image. No call may be running. It returns the first failure of a destructor, or
-// an error if the system's loader retains the image.
+// an error if the image stays in memory: the system's loader retains it, or threads that it created may run its code.
 func (img *Image) Close() error {
 	img.mu.Lock()
 	defer img.mu.Unlock()
@@ -189,7 +189,7 @@ func (img *Image) quiet() bool {
 // quietChecks bounds the checks of quiet while other threads run.
 const quietChecks = 100
 
-// release unmaps the image.
+// release unmaps the image and closes its file.
 func (img *Image) release() error {
 	if img.handle != 0 && loader.broken.Load() {
 		return img.failed(offload.OutOfResources, "the image stays in memory", errLoader)
@@ -225,8 +225,8 @@ func (img *Image) resident() bool {
 	return true
 }
 
-// path returns the path of the anonymous file. It is unique while the file is open, as the loader identifies objects by
-// path.
+// path returns the path of the anonymous file, by which the system's loader identifies the image. It is unique while the file is
+// open.
 func (img *Image) path() string { return procPath(img.file) }
 
 func procPath(file int) string { return "/proc/self/fd/" + strconv.Itoa(file) }

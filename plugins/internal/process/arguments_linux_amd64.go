@@ -18,7 +18,8 @@ var numArguments = len(os.Args)
 // environment and of the auxiliary vector.
 var noArguments [4]uintptr
 
-// Arguments returns argc and argv as the system passed them to this process: the environment and the auxiliary vector follow.
+// Arguments returns argc and argv as the system passed them to this process: the environment and the auxiliary vector follow. If
+// they cannot be found, all of these are empty.
 var Arguments = sync.OnceValues(func() (argc int, argv uintptr) {
 	stack := startOfStack()
 	if n := *(*int)(stack); n == numArguments {

@@ -38,7 +38,7 @@ type Crash struct {
 	Callers []string // names of other libraries with addresses on the thread's stack, which may be old, innermost first
 }
 
-// Error names the libraries, the fault, and what avoids the library.
+// Error names the fault and the libraries.
 func (c *Crash) Error() string {
 	what := strings.TrimPrefix(c.Fault.Error(), "native code: ")
 	if c.Signal == sigABRT {
@@ -51,7 +51,7 @@ func (c *Crash) Error() string {
 	return text
 }
 
-// reportCrashes starts to end the process by [fatal.End] when a library crashes outside of guarded calls. Without it, the Go runtime
+// reportCrashes makes a crash of a library outside of guarded calls end the process by [fatal.End]. Without it, the Go runtime
 // prints the stacks of all goroutines.
 func reportCrashes() {
 	crashOnce.Do(func() {

@@ -17,7 +17,7 @@
 // [Guard.Interrupt] ends an endless call, by a signal that no other code sends.
 //
 // Locks and malloc memory of native code stay held after a fault. Generated code holds none; other code may be unusable
-// afterwards. Faults on threads that native code created are not caught.
+// afterwards. [EnterForeign] and [WatchForeign] catch faults on threads that native code created.
 //
 // The handlers and the table of guarded calls are global, since a process has one action per signal.
 //

@@ -37,8 +37,8 @@ const (
 	sigSYS  = 31
 )
 
-// Ended is the Signal of a Fault for a function of the C library that would have ended the thread or the process. It is added to
-// the function's number in the list of overrides.
+// Ended marks a Fault for a call of the C library that would have ended the thread or the process. The Signal is then Ended plus the
+// function's number in the list of overrides.
 const Ended = 256
 
 // Error describes the fault with its address and instruction.

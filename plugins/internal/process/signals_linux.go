@@ -55,7 +55,7 @@ var keeping sync.Mutex
 
 // KeepSignals runs f, which loads or initializes a library, and then restores the actions of signals that the Go runtime
 // needs. From then on, a crash of the library ends the process with a message, not a Go trace. Handlers of the library run on the
-// signal stack, also while f runs, less a fraction of a millisecond. KeepSignals also restores the mode of the thread's
+// signal stack, at the latest a fraction of a millisecond after f installed them. KeepSignals also restores the mode of the thread's
 // floating-point unit: loading a library built with -ffast-math changes it, also for threads started later. It returns the error
 // of f, joined with its own. It runs one f at a time; f must not call KeepSignals.
 func KeepSignals(f func() error) (err error) {
@@ -79,8 +79,8 @@ func KeepSignals(f func() error) (err error) {
 // watchInterval is the time between looks at the handlers.
 const watchInterval = 200 * time.Microsecond
 
-// watchHandlers makes the handlers that a library installs run on the signal stack, until stop is called. The signal that MPICH uses
-// for lost processes can arrive while it begins.
+// watchHandlers makes the handlers that a library installs run on the signal stack, until stop is called. The signal by which
+// MPICH reports lost processes can arrive while MPICH starts.
 func watchHandlers() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

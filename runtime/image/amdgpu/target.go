@@ -122,7 +122,7 @@ func Coexist(a, b ID) bool {
 	return a.Processor != b.Processor || set(a.SRAMECC) == set(b.SRAMECC) && set(a.XNACK) == set(b.XNACK)
 }
 
-// Merge returns the ID with features that it leaves open set as in the other one, if the IDs do not contradict each other.
+// Merge returns a, with the features that it leaves open set as in b. The IDs must not contradict each other.
 func Merge(a, b ID) ID {
 	if a.SRAMECC == Any {
 		a.SRAMECC = b.SRAMECC

@@ -155,7 +155,8 @@ func (f Frame) Deflate(data []byte) ([]byte, error) {
 	return append(le.AppendUint64(out, digest(data)), body...), nil
 }
 
-// End returns the position behind the bundle that begins data. Version 1 does not state its size: it extends to the next bundle.
+// End returns the position after the bundle that begins data. Version 1 does not state its size: the bundle extends to the next one,
+// or to the end.
 func (f Frame) End(data []byte) int {
 	if f.Size > 0 {
 		return f.Size

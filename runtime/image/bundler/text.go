@@ -27,7 +27,7 @@ func commentOf(data []byte) string {
 // IsText reports whether data is a text bundle.
 func IsText(data []byte) bool { return commentOf(data) != "" }
 
-// TextEntry is an entry of a text bundle with its extent, which includes its marks.
+// TextEntry is an entry of a text bundle with its range of bytes, which includes its marks.
 type TextEntry struct {
 	Entry
 	Start, End int

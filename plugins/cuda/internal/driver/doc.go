@@ -1,6 +1,6 @@
 // Package driver binds NVIDIA's driver library libcuda without headers, cgo and toolkit. It finds the library at run time.
-// Functions come from cuGetProcAddress, which returns the API version that this package uses. Names follow the CUDA driver
-// API, without the prefix. Source: CUDA Driver API reference, 11.8.
+// Functions come from cuGetProcAddress, which returns the API version that this package uses, or from the library's symbols. Names
+// follow the CUDA driver API, without the prefix. Source: CUDA Driver API reference, 11.8.
 //
 // Most functions need a current context on the calling thread: callers use [Driver.In].
 package driver

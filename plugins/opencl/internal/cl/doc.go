@@ -1,5 +1,5 @@
-// Package cl binds OpenCL 1.2 and the shared virtual memory of OpenCL 2.0, without headers and cgo. It finds the loader at
-// run time. Names follow the OpenCL specification, without the prefix.
+// Package cl binds OpenCL 1.2, the shared virtual memory of OpenCL 2.0 and SPIR-V of OpenCL 2.1, without headers and cgo. It finds
+// the loader at run time. Names follow the OpenCL specification, without the prefix.
 //
 // A driver accesses host memory after a call has returned. Callers keep that memory alive and pinned until the command
 // ended.

@@ -53,7 +53,7 @@ const (
 	clGetEventProfilingInfo
 	clRetainEvent
 	clReleaseEvent
-	clSVMAlloc // this and the following are missing in loaders before 2.0
+	clSVMAlloc // this and the following are missing in loaders before 2.0, the last one before 2.1
 	clSVMFree
 	clSetKernelArgSVMPointer
 	clCreateProgramWithIL
