@@ -244,7 +244,7 @@ func New(o Options) (*Engine, error) {
 		return nil, err
 	}
 	e.inspector = inspect.New(vm, e.inspectHost) // it keeps the replaced builtins
-	e.inspector.Live = e.esm.graph.Live
+	e.inspector.Live, e.inspector.Calls = e.esm.graph.Live, e.builtins.Calls
 	e.explainer = explain.New(vm, e.inspector, explainedHost{e})
 	maths.Define(vm, e)
 	for _, m := range o.Modules {

@@ -18,6 +18,7 @@ func (e *Engine) installBuiltins() error {
 	set, err := builtins.Install(builtins.Host{
 		VM: e.vm, Poll: e.poll, Throw: e.Throw, Allocate: e.limit.bounds.Allocate, MostFrames: frames, Post: func(fn func() error) { e.loop.Post(fn) },
 		Run:    func(name, text string) (goja.Value, error) { return runOwn(e.vm, name, text) },
+		Calls:  e.frames,
 		Hidden: []*goja.Symbol{e.objects.hiddenSymbol, e.objects.errorSymbol, e.esm.graph.Mark},
 	})
 	if err != nil {

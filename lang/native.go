@@ -2,10 +2,10 @@ package lang
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -159,20 +159,12 @@ func (e *Engine) stackOf(d *diag.Diagnostic) string {
 	for _, n := range d.Notes {
 		frames = append(frames, diag.Frame{Position: n.Position})
 	}
-	var b strings.Builder
 	seen := map[diag.Position]bool{}
-	for _, f := range append(frames, e.Stack()...) {
-		if !f.IsValid() || seen[f.Position] {
-			continue
-		}
+	return diag.Calls(slices.DeleteFunc(append(frames, e.Stack()...), func(f diag.Frame) bool {
+		again := !f.IsValid() || seen[f.Position]
 		seen[f.Position] = true
-		if f.Function == "" {
-			fmt.Fprintf(&b, "\n    at %s", f.Position)
-		} else {
-			fmt.Fprintf(&b, "\n    at %s (%s)", f.Function, f.Position)
-		}
-	}
-	return b.String()
+		return again
+	}))
 }
 
 // errorClass returns one of the interpreter's error constructors, or Error for an unknown name.

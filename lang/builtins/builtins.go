@@ -25,6 +25,8 @@ type Host struct {
 	MostFrames int
 	// Post queues a function for the event loop; it may be called on any goroutine.
 	Post func(func() error)
+	// Calls returns the calls of scripts in a stack of the interpreter.
+	Calls func([]goja.StackFrame) []diag.Frame
 	// Hidden are symbols that the engine's own properties have.
 	Hidden []*goja.Symbol
 	// Run runs a constant text, which is compiled once per process.
@@ -54,6 +56,9 @@ type Set struct{ b *set }
 // EndTurn must be called at the end of each turn of the event loop.
 func (s *Set) EndTurn() { s.b.kept = nil }
 
+// Calls returns the script's calls during which an error was made, as lines that each have a line break before them.
+func (s *Set) Calls(o *goja.Object) string { return stacks{s.b}.calls(o) }
+
 // Want must be called with each text before it runs. It defines the builtins that the text may use.
 func (s *Set) Want(text string) {
 	for _, l := range s.b.lazy {
@@ -71,7 +76,7 @@ func Install(h Host) (*Set, error) {
 	b := &set{Host: h, vm: h.VM, global: h.VM.GlobalObject()}
 	b.describe = callable(b.object("Object").Get("getOwnPropertyDescriptor"))
 	b.defineOwn = callable(b.object("Reflect").Get("defineProperty"))
-	for _, install := range []func() error{b.installRegExp, b.installNumber, b.installJSON, b.installDate, b.installWeak, b.installScripts, b.installText, b.installHoles, b.installBuffer, b.installErrors} {
+	for _, install := range []func() error{b.installRegExp, b.installNumber, b.installJSON, b.installDate, b.installWeak, b.installScripts, b.installText, b.installHoles, b.installBuffer, b.installErrors, stacks{b}.install} {
 		if err := install(); err != nil {
 			return nil, err
 		}
@@ -302,14 +307,14 @@ func (b *set) wrap(on *goja.Object, name string, around func(goja.FunctionCall, 
 	*native.Call = func(c goja.FunctionCall) goja.Value { return around(c, fn) }
 }
 
-// defineKey creates a property like define, with any text as its name.
-func (b *set) defineKey(o *goja.Object, key goja.String, v goja.Value) {
+// defineKey creates a property like define, with any text as its name, and reports whether the object took it.
+func (b *set) defineKey(o *goja.Object, key goja.String, v goja.Value) bool {
 	desc := b.vm.CreateObject(nil)
 	for _, name := range []string{"writable", "enumerable", "configurable"} {
 		define(desc, name, b.vm.ToValue(true))
 	}
 	define(desc, "value", v)
-	b.call(b.defineOwn, nil, o, key, desc)
+	return b.call(b.defineOwn, nil, o, key, desc).ToBoolean()
 }
 
 // A lazy is builtins that are defined when a text contains one of some words.

@@ -224,3 +224,12 @@ func (f Frame) String() string {
 	}
 	return f.Function + " (" + f.Position.String() + ")"
 }
+
+// Calls returns a stack as in the property stack of errors: a line for each call, each with a line break before it.
+func Calls(stack []Frame) string {
+	var b strings.Builder
+	for _, f := range stack {
+		b.WriteString("\n    at " + f.String())
+	}
+	return b.String()
+}

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/builtins"
+	"github.com/orepl/orepl/lang/diag"
 )
 
 func show(t *testing.T, script string, o Options) string {
@@ -13,11 +16,31 @@ func show(t *testing.T, script string, o Options) string {
 	in := New(vm, func(o *goja.Object, _ Options) (string, bool) {
 		return "Host!", o.Get("isHost") != nil && goja.IsNull(o.Get("isHost"))
 	})
+	set, err := builtins.Install(builtins.Host{
+		VM: vm, Calls: calls, Poll: func() {}, Throw: func(err error) { panic(err) }, Allocate: func(string, uint64) {}, MostFrames: 1 << 10,
+		Post: func(func() error) {}, Run: vm.RunScript,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Calls = set.Calls
 	v, err := vm.RunScript("t.js", script)
 	if err != nil {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return in.Value(v, o)
+}
+
+// calls converts a stack of the interpreter.
+func calls(stack []goja.StackFrame) (frames []diag.Frame) {
+	for i := range stack {
+		at, name := stack[i].Position(), stack[i].FuncName()
+		if name == "<anonymous>" {
+			name = ""
+		}
+		frames = append(frames, diag.Frame{Function: name, Position: diag.Position{File: at.Filename, Line: at.Line, Column: at.Column}})
+	}
+	return frames
 }
 
 func TestValues(t *testing.T) {

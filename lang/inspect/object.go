@@ -221,11 +221,14 @@ var (
 )
 
 func (p *printer) err(o *goja.Object, depth int) string {
-	stack := cleanStack(p.in.text(o, "stack"))
+	stack := p.in.text(o, "stack")
 	if stack == "" {
 		stack = p.in.text(o, "name")
 		if m := p.in.text(o, "message"); m != "" {
 			stack += ": " + m
+		}
+		if _, own := p.in.data(o, "stack").(goja.String); !own && p.in.Calls != nil {
+			stack += p.in.Calls(o)
 		}
 	}
 	head, frames, _ := strings.Cut(stack, "\n")
@@ -243,33 +246,6 @@ func (p *printer) err(o *goja.Object, depth int) string {
 		}
 	}
 	return p.besides(s, entries, depth)
-}
-
-// cleanStack removes the interpreter's internal frames.
-func cleanStack(stack string) string {
-	var lines []string
-	for line := range strings.SplitSeq(strings.TrimRight(stack, "\n"), "\n") {
-		if strings.HasSuffix(line, "native)") || strings.HasSuffix(line, "at native") {
-			continue
-		}
-		if t, ok := strings.CutPrefix(line, "\tat "); ok {
-			line = "    at " + withoutCounter(t)
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// withoutCounter removes the program counter from a frame: "f (a.js:1:2(34))" becomes "f (a.js:1:2)".
-func withoutCounter(frame string) string {
-	closing := ""
-	if strings.HasSuffix(frame, "))") {
-		frame, closing = frame[:len(frame)-1], ")"
-	}
-	if i := strings.LastIndexByte(frame, '('); i > 0 && strings.HasSuffix(frame, ")") {
-		frame = frame[:i]
-	}
-	return frame + closing
 }
 
 func (p *printer) promise(o *goja.Object, depth int) string {

@@ -32,11 +32,11 @@ func (t *test) has(flag string) bool { return slices.Contains(t.flags, flag) }
 
 // later names features of editions after ES2024 that the engine has.
 var later = strings.Fields(`set-methods import-attributes json-modules explicit-resource-management Error.isError
-	uint8array-base64 iterator-helpers promise-try regexp-modifiers`)
+	uint8array-base64 iterator-helpers promise-try regexp-modifiers error-stack-accessor`)
 
 // lacking names features that are left out: proposals and later editions, Annex B, other realms, agents, tail calls.
 var lacking = strings.Fields(`decorators source-phase-imports source-phase-imports-module-source import-defer export-defer
-	import-text immutable-arraybuffer import-bytes nonextensible-applies-to-private await-dictionary error-stack-accessor
+	import-text immutable-arraybuffer import-bytes nonextensible-applies-to-private await-dictionary
 	Iterator.prototype.join Array.fromAsync Atomics.pause Float16Array iterator-chunking iterator-includes
 	iterator-sequencing joint-iteration json-parse-with-source Math.sumPrecise regexp-duplicate-named-groups RegExp.escape
 	upsert ShadowRealm Temporal canonical-tz legacy-regexp __getter__ __setter__ IsHTMLDDA cross-realm host-gc-required
