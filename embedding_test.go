@@ -23,7 +23,10 @@ func TestEmbeddingGuide(t *testing.T) {
 		}
 		return string(data)
 	}
-	tested := lines(read("example_test.go")) + lines(read("examples/embed-pipeline/main.go")) + lines(read("testdata/scale.js")) + lines(read("testdata/louder.js"))
+	var tested string
+	for _, path := range []string{"example_test.go", "watch_files_test.go", "examples/embed-pipeline/main.go", "testdata/scale.js", "testdata/louder.js"} {
+		tested += lines(read(path))
+	}
 	blocks := regexp.MustCompile("(?s)```(?:go|js)\n(.*?)```").FindAllStringSubmatch(read("docs/embedding.md"), -1)
 	if len(blocks) < 9 {
 		t.Fatalf("only %d blocks", len(blocks))

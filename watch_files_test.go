@@ -159,12 +159,12 @@ func TestThrownRefusal(t *testing.T) {
 		}
 	}})
 	defer rt.Close()
-	p := load(t, rt, strings.Replace(scaled("", "", "1"), "{ k.launch", "{ if (x.length > 1) throw Object.assign(new RangeError('one element only'), { code: 'refused' }); if (x.length === 0) throw new Error('empty'); k.launch", 1), orepl.PipelineOptions{})
+	p := load(t, rt, strings.Replace(scaled("", "", "1"), "{ k.launch", "{ if (x.length > 4096) throw Object.assign(new RangeError('at most 4096 elements'), { code: 'refused' }); if (x.length === 0) throw new Error('empty'); k.launch", 1), orepl.PipelineOptions{})
 	for _, c := range []struct {
 		in     orepl.Data
 		refuse bool
 		want   string
-	}{{orepl.Data{"x": []float32{1, 2}}, true, "one element only"}, {orepl.Data{"x": 1}, true, "is an array of f32"}, {orepl.Data{"x": []float32{}}, false, "empty"}} {
+	}{{orepl.Data{"x": make([]float32, 4097)}, true, "at most 4096 elements"}, {orepl.Data{"x": 1}, true, "is an array of f32"}, {orepl.Data{"x": []float32{}}, false, "empty"}} {
 		err := p.Run(context.Background(), c.in, nil)
 		if errors.Is(err, orepl.ErrRefused) != c.refuse || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
