@@ -221,7 +221,8 @@ func accessesTo(m *ir.Module, facts *opt.Facts, space ir.Space) []Access {
 	return list
 }
 
-// picks reports whether a condition compares with a constant, possibly within a conjunction or disjunction.
+// picks reports whether few items have the rarer value of a condition. With op Eq that is true, for an equality or a conjunction
+// with one. With op Ne it is false, for an inequality. A negation exchanges both.
 func picks(v *ir.Value, op ir.Op) bool {
 	if v.Def == nil {
 		return false
@@ -237,8 +238,9 @@ func picks(v *ir.Value, op ir.Op) bool {
 	return false
 }
 
-// Warnings returns the compiler's warnings and performance advice: strided accesses and bounds checks that a loop condition
-// could prove. Of several accesses to a buffer with equal cost, it reports the first. It optimizes the kernel for the analysis.
+// Warnings returns the compiler's warnings and advice on performance: strided and gathered accesses, atomic operations of all
+// items on one element, and bounds checks that a loop condition could prove. Of several accesses to a buffer with the same
+// kind of warning, it reports the first. It optimizes a copy of the kernel for the analysis.
 func Warnings(c *kernel.Compiled) diag.List {
 	list := slices.Clone(c.Warnings)
 	type kind struct {
@@ -306,8 +308,8 @@ func Warnings(c *kernel.Compiled) diag.List {
 	return list.Sort()
 }
 
-// hasInterior reports whether a kernel accesses an array with unclamped indices at least as often as with clamped ones. An `if`
-// can then separate the interior from the edges.
+// hasInterior reports whether a kernel accesses an array with unclamped indices at least as often as with indices that each item
+// clamps by itself. The kernel then treats the interior apart from the edges already.
 func hasInterior(accesses []Access, array *ir.Array) bool {
 	limited, free := 0, 0
 	for i := range accesses {

@@ -111,7 +111,7 @@ func newLayouts(k *ir.Kernel) *layouts {
 	return l
 }
 
-// collect records the operands that jumps pass to structured instructions.
+// collect records the operands that loops start with, and those that jumps pass to structured instructions.
 func (l *layouts) collect(b *ir.Block, around *ir.Instr) {
 	if b == nil {
 		return

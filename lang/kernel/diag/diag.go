@@ -82,7 +82,7 @@ func (l List) Unwrap() []error {
 	return errs
 }
 
-// Sort sorts the list by position and removes duplicates.
+// Sort sorts the list by line and column, stably, and removes each diagnostic that repeats the one before it. It returns the list.
 func (l List) Sort() List {
 	sort.SliceStable(l, func(i, j int) bool {
 		a, b := l[i].Position, l[j].Position

@@ -1,4 +1,4 @@
-// Package narrow converts numbers to f32 such that a rounding to f16 or bf16 that follows is the only one.
+// Package narrow converts numbers to f32 on their way to f16 or bf16, such that the result is that of a single rounding.
 //
 // The elements f16 and bf16 are stored from f32. An f64 or an integer is therefore rounded twice, which differs where the first
 // rounding ends halfway between two elements. So the first one rounds to odd: of the two neighbours of an inexact value it
@@ -18,7 +18,7 @@ func Exact(from, elem ir.Type) bool {
 	return true
 }
 
-// Odd appends the correction of y, which is x converted to f32, from the nearest value to the one rounded to odd.
+// Odd appends instructions that correct y, which is x rounded to the nearest f32, and returns x rounded to odd.
 func Odd(b *ir.Builder, x, y *ir.Value) *ir.Value {
 	var inexact, beyond *ir.Value // beyond: y is farther from zero than x
 	if x.Type == ir.F64 {

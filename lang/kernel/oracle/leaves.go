@@ -85,7 +85,7 @@ func records(k *lower.Kernel) []uint32 {
 }
 
 // Leaves lowers the case's kernel for a target and runs it in the leaf interpreter. If known is set, lowering may rely on the
-// group size.
+// group size and on other properties of the launch.
 func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 	k, group, err := c.lowered(c.Kernel, target, known)
 	if err != nil {

@@ -11,8 +11,8 @@
 // A wrap is only a warning: an error at each operation that a range analysis cannot bound would refuse most kernels. The
 // launch decides, since g.x * g.x may wrap in every kernel, and at 4096 items in none.
 //
-// With checks: 'overflow' another kernel is compiled, with the operation in 64 bits and an assertion, which every back end
-// has. Operations of which only the low bits count are not checked.
+// The option checks: 'overflow' compiles another kernel, with an assertion behind each operation that may wrap. It compares
+// a 32-bit result with that in 64 bits. Operations of which only the low bits count are not checked.
 //
 // A negative i32 that a join makes u32 is a fault at the join, where the number stops being that of JavaScript.
 package overflow

@@ -45,7 +45,7 @@ func (f *flow) roundings(l *opt.Launches, set map[*ir.Instr]bool) diag.List {
 	return list
 }
 
-// takesBits reports whether the source takes the low bits of one of the values: by a bit operation, a shift, or a conversion.
+// takesBits reports whether the kernel takes the low bits of one of the values, by a bit operation or a shift.
 func (f *flow) takesBits(values map[*ir.Value]bool) bool {
 	for v := range values {
 		for _, in := range f.uses.Of(v) {
@@ -84,7 +84,7 @@ func (f *flow) magnitudes(l *opt.Launches) *magnitudes {
 	return m
 }
 
-// of returns the maximum absolute value of v.
+// of returns a bound on the absolute value of v in JavaScript.
 func (m *magnitudes) of(v *ir.Value) float64 { return m.bound(v, 8) }
 
 func (m *magnitudes) bound(v *ir.Value, depth int) float64 {
