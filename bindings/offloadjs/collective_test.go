@@ -67,6 +67,12 @@ for (const [t, A] of [[i32, Int32Array], [u32, Uint32Array], [i64, BigInt64Array
 const pairs = ['far:0/cpu:0', 'far:1/cpu:0', 'far:1/cpu:0', 'far:0/cpu:0'].map((id, k) => device(id).buffer(f32, 30000).fill(10 ** k))
 collective.allReduce(pairs, 'sum', { order: 'any' }) // the workers' sums make a joint launch
 for (const b of pairs) wrong('pairs', await b.read(), Array(30000).fill(1111))
+const [left, right] = ['far:0/cpu:0', 'far:1/cpu:0'].map(id => device(id).buffer(f32, 1 << 20).fill(1))
+for (let i = 0; i < 5; i++) { // the part of a sum that is issued last waits for a copy by the queue of the first
+  left.copyTo(right, { queue: left.device.queue })
+  collective.allReduce([left, right])
+}
+wrong('copies and sums', await right.read(0, 1), [32])
 const sums = []
 for (const order of [undefined, 'any']) { // the order of views that share elements, and of a buffer that is there twice, is that of the array
   const b = device('cpu:0').buffer(f32, 6, i => i + 1), c = device('cpu:1').buffer(f32, 4).fill(100)

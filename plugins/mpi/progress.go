@@ -341,6 +341,7 @@ func (w *world) drive(done func() bool) bool {
 			w.giveUp()
 			return false
 		}
+		yield() // processes may outnumber cores
 		runtime.Gosched()
 	}
 }

@@ -144,8 +144,21 @@ type Joiner interface {
 	Join(members []Device) Joint
 }
 
-// Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i].
-// Both arguments are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
+// Mover is a [Device] that copies between its memory and that of others by one command of each. Default: the runtime copies between pairs.
+type Mover interface {
+	// Move returns the launches of these devices that make copies between their memories, without their only argument: the device's memory.
+	// It returns nil if the devices cannot. Ranges of a member that flows write share no bytes. A member sends bytes that it receives after they have arrived.
+	Move(op string, members []Device, flows []Flow) []Launch
+}
+
+// Flow is a copy from the memory of a member to that of another one.
+type Flow struct {
+	From, To             int
+	Source, Target, Size int64 // bytes; the offsets are from the beginning of the arguments
+}
+
+// Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i]. Both arguments
+// are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
 //
 // A part ends when all others have begun. If one fails, the others fail.
 type Joint interface {

@@ -1,10 +1,7 @@
 package pool
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"sync"
 
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -34,94 +31,14 @@ func NewCollective(ctx context.Context) *Collective {
 	}
 }
 
-// move enqueues a copy on the destination's queue. The buffers may be on different devices.
-func (c *Collective) move(op string, dst, src *session.Buffer) error {
-	if dst.Len() == 0 && src.Len() == 0 {
-		return nil
-	}
-	q, err := c.Queue(op, dst.Device())
-	if err != nil {
-		return err
-	}
-	return q.Copy(dst, src)
-}
-
 // part returns a one-dimensional view of n elements from index from.
 func part(b *session.Buffer, from, n int64) (*session.Buffer, error) {
 	return b.View(session.ViewOptions{Start: from, Dims: []int{int(n)}})
 }
 
-// Broadcast copies a buffer to others of its size, as a binomial tree of copies.
-func (c *Collective) Broadcast(src *session.Buffer, list []*session.Buffer) error {
-	const op = "broadcast"
-	have := []*session.Buffer{src}
-	for i, dst := range list {
-		if dst.Size() != src.Size() {
-			return contract.Errorf(contract.InvalidSize, op, "destination %d has %d bytes, the source %d", i, dst.Size(), src.Size()).On(dst.Device().ID(), dst.Label())
-		}
-		have = append(have, dst)
-	}
-	for first := 1; first < len(have); first *= 2 { // the number of copies doubles in each round
-		for i := first; i < min(2*first, len(have)); i++ {
-			if err := c.move(op, have[i], have[i-first]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// partsOf returns views of a whole buffer that match the sizes of the parts.
-func partsOf(op string, all *session.Buffer, list []*session.Buffer) (views []*session.Buffer, err error) {
-	sum := int64(0)
-	for i, p := range list {
-		if p.Elem() != all.Elem() || p.Type() != all.Type() {
-			return nil, contract.Errorf(contract.InvalidArgument, op, "part %d has elements of another type than the whole", i).On(p.Device().ID(), p.Label())
-		}
-		sum += p.Len()
-	}
-	if sum != all.Len() {
-		return nil, contract.Errorf(contract.InvalidSize, op, "the parts have %d elements together, the whole has %d", sum, all.Len()).On(all.Device().ID(), all.Label())
-	}
-	at := int64(0)
-	for _, p := range list {
-		v, err := part(all, at, p.Len())
-		if err != nil {
-			return nil, err
-		}
-		views = append(views, v)
-		at += p.Len()
-	}
-	return views, nil
-}
-
-// Scatter copies a whole buffer to parts, which follow each other.
-func (c *Collective) Scatter(whole *session.Buffer, parts []*session.Buffer) error {
-	const op = "scatter"
-	views, err := partsOf(op, whole, parts)
-	for i := range views {
-		if err == nil {
-			err = c.move(op, parts[i], views[i])
-		}
-	}
-	return err
-}
-
-// Gather copies parts, which follow each other, to a whole buffer.
-func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) error {
-	const op = "gather"
-	views, err := partsOf(op, whole, parts)
-	for i := range views {
-		if err == nil {
-			err = c.move(op, views[i], parts[i])
-		}
-	}
-	return err
-}
-
-// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each
-// device reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a
-// library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
+// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each device
+// reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel
+// reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
 	for i, b := range list {
@@ -169,28 +86,7 @@ func byDevice(list []*session.Buffer) (groups [][]*session.Buffer) {
 	return groups
 }
 
-// overlap reports whether two of the buffers, which have one size, share bytes.
-func overlap(list []*session.Buffer) bool {
-	type place struct {
-		id     uint64
-		offset int64
-	}
-	var places []place
-	for _, b := range list {
-		id, offset, _, _ := b.Memory()
-		places = append(places, place{id, offset})
-	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset)) })
-	for i := 1; i < len(places); i++ {
-		if a, b := places[i-1], places[i]; a.id == b.id && b.offset-a.offset < list[0].Size() {
-			return true
-		}
-	}
-	return false
-}
-
-// reduceGroups reduces the buffers of each device into its first one, and the first ones in their order. Then each device copies the
-// result to its other buffers.
+// reduceGroups reduces the buffers of each device to its first one, these in their order, and copies the result on each device.
 func (c *Collective) reduceGroups(op string, groups [][]*session.Buffer, library *session.Library) error {
 	var firsts []*session.Buffer
 	for _, g := range groups {
@@ -231,9 +127,6 @@ func (c *Collective) reduceGroups(op string, groups [][]*session.Buffer, library
 	return nil
 }
 
-// together is held while the parts of a joint launch are issued, so that all queues have those of two launches in the same order.
-var together sync.Mutex
-
 // reduceTogether reduces the buffers by a joint launch of their devices. It returns false if they cannot make one.
 func (c *Collective) reduceTogether(op string, list []*session.Buffer, library *session.Library) (ok bool, err error) {
 	var devices []contract.Device
@@ -268,8 +161,13 @@ func (c *Collective) reduceTogether(op string, list []*session.Buffer, library *
 		}
 		queues, calls = append(queues, q), append(calls, call)
 	}
-	together.Lock()
-	defer together.Unlock()
+	issuing.Lock()
+	defer issuing.Unlock()
+	for i, q := range queues {
+		if err := q.Join(op, list[i], true, nil); err != nil {
+			return false, err
+		}
+	}
 	for i, q := range queues {
 		if err := c.Launch(q, calls[i]); err != nil {
 			joint.Fail(err)

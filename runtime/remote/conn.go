@@ -56,12 +56,11 @@ type link struct {
 
 	reading sync.Mutex // held by the goroutine that handles input
 	in      *bufio.Reader
-	buf     []byte
-	broken  error                         // error of the input
-	handle  func(packet) error            // handles a message
-	land    func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
-	idle    func()                        // is called when no input is left; may be nil
-	await   func()                        // waits for input for a while, before a server's receiving goroutine reads; may be nil
+	input
+	handle func(packet) error            // handles a message
+	land   func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
+	idle   func()                        // is called when no input is left; may be nil
+	await  func()                        // waits for input for a while, before a server's receiving goroutine reads; may be nil
 
 	handling atomic.Bool // a message is being handled
 
@@ -77,6 +76,14 @@ type link struct {
 	waiters int      // number of other goroutines that wait for changed
 	ended   bool
 	writer  sync.WaitGroup
+}
+
+// input is the state of the goroutine that handles input.
+type input struct {
+	buf      []byte
+	broken   error     // error of the input
+	arriving *fragment // a fragment whose bytes are being read to their destination; nil if there is none
+	rest     []byte    // the memory for bytes of arriving that have not been read
 }
 
 func newLink(stream io.ReadWriteCloser, keeps bool) *link {
@@ -345,17 +352,24 @@ func (l *link) poll() {
 }
 
 // pollWhole handles the messages that have arrived as a whole, unless another goroutine handles messages. It does not wait for the rest of
-// one, and returns false if the next one is too large for its buffer.
+// one. It returns false if the next one is too large for its buffer and has no destination.
 func (l *link) pollWhole() bool {
 	if !l.reading.TryLock() {
 		return true
 	}
 	defer l.reading.Unlock()
 	for l.broken == nil && (l.in.Buffered() > 0 || l.poller.Poll()) {
-		if whole, fits := l.nextWhole(); !whole {
-			return fits
+		read := l.receiveOne
+		if l.arriving == nil {
+			whole, fits := l.nextWhole()
+			if !whole && (fits || !l.landNext()) {
+				return fits
+			}
 		}
-		if l.broken = l.receiveOne(); l.broken != nil {
+		if l.arriving != nil {
+			read = func() error { return l.landRest(false) }
+		}
+		if l.broken = read(); l.broken != nil {
 			_ = l.stream.Close() // makes receive return
 		}
 	}
@@ -411,6 +425,9 @@ func (l *link) driveWith(others []*link, done func() bool) bool {
 
 // receiveOne reads a frame and handles its message. l.reading is held.
 func (l *link) receiveOne() error {
+	if l.arriving != nil {
+		return l.landRest(true)
+	}
 	var head [4]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {
 		return err
@@ -425,9 +442,11 @@ func (l *link) receiveOne() error {
 	buf := l.buf[:n]
 	read := 0
 	if n >= landAt && l.land != nil {
-		ok, err := l.landFragment(buf)
-		if ok || err != nil {
+		if _, err := io.ReadFull(l.in, buf[:fragmentHead]); err != nil {
 			return err
+		}
+		if l.lands(buf[:fragmentHead], n) {
+			return l.landRest(true)
 		}
 		read = fragmentHead
 	}
@@ -461,26 +480,52 @@ const (
 	fragmentHead = 1 + 16 + 8 + 4 // bytes of a fragment's frame before its data
 )
 
-// landFragment reads the head of a frame to buf. If the frame is a fragment with a destination, it reads the data there and handles it.
-func (l *link) landFragment(buf []byte) (ok bool, err error) {
-	if _, err := io.ReadFull(l.in, buf[:fragmentHead]); err != nil {
-		return false, err
-	}
-	n := len(buf) - fragmentHead
-	if buf[0] != byte(typeOf((*fragment)(nil))) || binary.LittleEndian.Uint32(buf[fragmentHead-4:]) != uint32(n) {
-		return false, nil
+// lands makes the bytes of a frame with n bytes go to their destination, if it is a fragment that has one. head is its beginning.
+func (l *link) lands(head []byte, n uint32) bool {
+	n -= fragmentHead
+	if head[0] != byte(typeOf((*fragment)(nil))) || binary.LittleEndian.Uint32(head[fragmentHead-4:]) != n {
+		return false
 	}
 	f := new(fragment)
-	c := wire.Coder{Buf: buf[1 : fragmentHead-4], Reading: true}
+	c := wire.Coder{Buf: head[1 : fragmentHead-4], Reading: true}
 	f.At.code(&c)
 	wire.Num(&c, &f.Offset, 8)
-	to := l.land(f, int64(n))
-	if to == nil {
-		return false, nil
+	if f.Data = l.land(f, int64(n)); f.Data == nil {
+		return false
 	}
-	if _, err := io.ReadFull(l.in, to); err != nil {
-		return false, err
+	l.arriving, l.rest = f, f.Data
+	return true
+}
+
+// landNext is lands for the next frame, if its beginning is in the buffer.
+func (l *link) landNext() bool {
+	const need = 4 + fragmentHead
+	if l.land == nil || l.in.Buffered() < need {
+		return false
 	}
-	f.Data = to
-	return true, l.handleOne(&landed{*f})
+	head, _ := l.in.Peek(need)
+	n := binary.LittleEndian.Uint32(head)
+	if n < landAt || n > maxFrame || !l.lands(head[4:], n) {
+		return false
+	}
+	_, _ = l.in.Discard(need) // they are in the buffer
+	return true
+}
+
+// landRest reads the bytes of the arriving fragment, and handles it. It waits for them if waits is set.
+func (l *link) landRest(waits bool) error {
+	for len(l.rest) > 0 {
+		if !waits && l.in.Buffered() == 0 && !l.poller.Poll() {
+			return nil
+		}
+		n, err := l.in.Read(l.rest)
+		if l.rest = l.rest[n:]; err == io.EOF {
+			return io.ErrUnexpectedEOF
+		} else if err != nil {
+			return err
+		}
+	}
+	f := l.arriving
+	l.arriving, l.rest = nil, nil
+	return l.handleOne(&landed{*f})
 }

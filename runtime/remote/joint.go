@@ -15,12 +15,13 @@ import (
 )
 
 // jointLaunch is a server's part in an [offload.Joint] of several servers: they send each other the operands. Member is the server's
-// place among the members.
+// place among the members. With flows it is a copy.
 type jointLaunch struct {
 	Launch    launchKernel
 	Operation uint64
 	Member    uint32
 	Members   []jointMember
+	Flows     []joint.Flow
 }
 
 // jointMember is a server and its number for the client.
@@ -36,6 +37,12 @@ func (m *jointLaunch) code(c *wire.Coder) {
 	wire.List(c, &m.Members, func(c *wire.Coder, p *jointMember) {
 		wire.Text(c, &p.Peer)
 		c.Array(p.Session[:])
+	})
+	wire.List(c, &m.Flows, func(c *wire.Coder, f *joint.Flow) {
+		wire.Num(c, &f.Member, 4)
+		c.Flag(&f.Send)
+		wire.Num(c, &f.Offset, 8)
+		wire.Num(c, &f.Size, 8)
 	})
 }
 
@@ -54,6 +61,7 @@ func (m *abandon) code(c *wire.Coder) {
 type together struct {
 	number  uint64
 	members []*device
+	flows   []offload.Flow // of a copy
 	failed  atomic.Bool
 }
 
@@ -61,6 +69,25 @@ var jointNumbers atomic.Uint64
 
 // Join implements [offload.Joiner].
 func (d *device) Join(members []offload.Device) offload.Joint {
+	if j := d.with(members); j != nil {
+		return j
+	}
+	return nil
+}
+
+// Move implements [offload.Mover].
+func (d *device) Move(op string, members []offload.Device, flows []offload.Flow) (parts []offload.Launch) {
+	if j := d.with(members); j != nil {
+		j.flows = flows
+		for _, m := range j.members {
+			parts = append(parts, offload.Launch{Kernel: &kernel{device: m, info: offload.KernelInfo{Name: op}}, Size: [3]int{1, 1, 1}, Joint: j})
+		}
+	}
+	return parts
+}
+
+// with returns a joint launch with devices of other servers, or nil.
+func (d *device) with(members []offload.Device) *together {
 	j := &together{number: jointNumbers.Add(1)}
 	for _, m := range members {
 		o, ok := m.(*device)
@@ -115,6 +142,14 @@ func (s *launch) join(link *link) {
 			m.Member = uint32(i)
 		}
 		m.Members = append(m.Members, jointMember{d.client.address, d.client.session})
+	}
+	for _, f := range s.joint.flows {
+		if f.From == int(m.Member) {
+			m.Flows = append(m.Flows, joint.Flow{Member: uint32(f.To), Send: true, Offset: f.Source, Size: f.Size})
+		}
+		if f.To == int(m.Member) {
+			m.Flows = append(m.Flows, joint.Flow{Member: uint32(f.From), Offset: f.Target, Size: f.Size})
+		}
 	}
 	s.begun = true
 	link.add(m, nil, false)
@@ -221,13 +256,16 @@ func (t *termsLink) take(p packet) error {
 }
 
 // Send implements [joint.Link].
-func (t *termsLink) Send(operation uint64, p joint.Part, data []byte) {
+func (t *termsLink) Send(operation uint64, p joint.Part, offset int64, data []byte) {
 	at := at{operation, uint64(p.Member)<<32 | uint64(p.Step)}
 	for sent := 0; sent < len(data); sent += maxFragment {
-		t.add(&fragment{At: at, Offset: int64(sent)}, data[sent:min(sent+maxFragment, len(data))], false)
+		t.add(&fragment{At: at, Offset: offset + int64(sent)}, data[sent:min(sent+maxFragment, len(data))], false)
 	}
 	t.flush(true)
 }
+
+// Sent implements [joint.Link].
+func (t *termsLink) Sent() bool { return t.isWritten(t.position()) }
 
 // Written implements [joint.Link].
 func (t *termsLink) Written() error {
@@ -251,40 +289,57 @@ func (t *termsLink) Drive(done func() bool) {
 	}
 }
 
+// jointPart is this server's part in a joint launch.
+type jointPart interface {
+	// Start begins without a wait, and returns false if it cannot. end is called when no memory is used any more.
+	Start(end func(error)) bool
+	Run() error
+}
+
 // joint begins this server's part in a joint launch.
 func (q *servedQueue) joint(m *jointLaunch) error {
 	s, l := q.server, &m.Launch
 	s.mu.Lock()
 	k := s.kernels[l.Kernel]
 	s.mu.Unlock()
-	n, member := len(m.Members), int(m.Member)
-	if k.Kernel == nil || len(l.Args) == 0 || n < 2 || n > joint.MostJoined || member >= n || s.options.DialPeer == nil {
+	n, place := len(m.Members), int(m.Member)
+	if k.Kernel == nil && len(m.Flows) == 0 || len(l.Args) == 0 || n < 2 || n > joint.MostJoined || place >= n || s.options.DialPeer == nil {
 		return fmt.Errorf("a joint launch of kernel %d by %d members", l.Kernel, n)
 	}
 	y := &l.Args[0]
-	r := &joint.Reduction{Context: s.ctx, Number: m.Operation, Member: member, Members: n, Device: q.device, Spares: &q.device.spares,
-		Launch: offload.Launch{Kernel: k.Kernel, GroupSize: l.GroupSize, Checks: l.Checks, Pos: l.Pos, Args: []offload.Arg{{Type: y.Type}}},
-		Memory: s.memory(y.Memory), Offset: y.Offset, Count: int64(l.Size[0]), Width: int64(y.Type.Size())}
-	if r.Memory == nil || r.Width <= 0 || r.Count <= 0 || r.Offset < 0 || r.Count > (r.Memory.Size()-r.Offset)/r.Width {
+	b := joint.Member{Context: s.ctx, Number: m.Operation, Place: place, Device: q.device, Spares: &q.device.spares, Memory: s.memory(y.Memory), Offset: y.Offset}
+	width := int64(y.Type.Size())
+	if b.Memory == nil || b.Offset < 0 || len(m.Flows) == 0 && (width <= 0 || l.Size[0] <= 0 || int64(l.Size[0]) > (b.Memory.Size()-b.Offset)/width) {
 		return fmt.Errorf("a joint launch on memory %d", y.Memory)
 	}
 	peers := make([]string, n)
 	for i := range m.Members {
 		peers[i] = m.Members[i].Peer
 	}
+	copied := &joint.Copy{Member: b, Flows: m.Flows}
+	if len(m.Flows) > 0 {
+		if err := copied.Check(n); err != nil {
+			return err
+		}
+	}
 	var err error
-	if r.Operation, err = s.hall.Begin(m.Operation, peers); err != nil {
+	if b.Operation, err = s.hall.Begin(m.Operation, peers); err != nil {
 		return err
 	}
-	r.Link = func(member int) (joint.Link, error) { return s.termsTo(&m.Members[member], r.Operation) }
-	r.Open = func(member int) joint.Link { return s.links.To(peers[member]) }
+	b.Link = func(member int) (joint.Link, error) { return s.termsTo(&m.Members[member], b.Operation) }
+	b.Open = func(member int) joint.Link { return s.links.To(peers[member]) }
 	if err := q.begins(l.At); err != nil {
 		return err
 	}
-	if q.idle() && q.startAtOnce(l.At.Number, r) {
+	var r jointPart = copied
+	if copied.Member = b; len(m.Flows) == 0 {
+		r = &joint.Reduction{Member: b, Members: n, Launch: offload.Launch{Kernel: k.Kernel, GroupSize: l.GroupSize, Checks: l.Checks, Pos: l.Pos, Args: []offload.Arg{{Type: y.Type}}},
+			Count: int64(l.Size[0]), Width: width}
+	}
+	if q.idle() && q.startAtOnce(l.At.Number, b.Operation, r) {
 		return nil
 	}
-	return q.issued(l.At, pending{joint: r.Operation}, q.near.Host(r.Run))
+	return q.issued(l.At, pending{joint: b.Operation}, q.near.Host(r.Run))
 }
 
 // atOnce is a command that no goroutine waits for: the one that brings its last bytes ends it, and tells the client.
@@ -297,8 +352,8 @@ type atOnce struct {
 }
 
 // startAtOnce begins a joint launch while the queue is idle. It returns false if the launch cannot begin so.
-func (q *servedQueue) startAtOnce(number uint64, r *joint.Reduction) bool {
-	c := &atOnce{number: number, operation: r.Operation, ended: make(chan struct{})}
+func (q *servedQueue) startAtOnce(number uint64, o *joint.Operation, r jointPart) bool {
+	c := &atOnce{number: number, operation: o, ended: make(chan struct{})}
 	q.mu.Lock()
 	q.sendReached()
 	q.atOnce = c

@@ -28,16 +28,16 @@ func TestLatePrint(t *testing.T) {
 func TestWrongDescriptions(t *testing.T) {
 	for _, p := range []offload.Param{{Rank: -1}, {Rank: 4}, {Elem: -1}} {
 		c := &wire.Coder{}
-		param(c, &p)
+		wire.Param(c, &p)
 		c.Reading = true
-		if param(c, &p); c.Err == nil || !strings.Contains(c.Err.Error(), "outside of") {
+		if wire.Param(c, &p); c.Err == nil || !strings.Contains(c.Err.Error(), "outside of") {
 			t.Errorf("%+v: %v", p, c.Err)
 		}
 	}
 	c := &wire.Coder{}
-	symbol(c, &offload.Symbol{Size: -5})
+	wire.Symbol(c, &offload.Symbol{Size: -5})
 	c.Reading = true
-	if symbol(c, &offload.Symbol{}); c.Err == nil {
+	if wire.Symbol(c, &offload.Symbol{}); c.Err == nil {
 		t.Error("a variable of -5 bytes is no error")
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 12
+const version = 13
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -219,15 +219,15 @@ func (m *welcome) code(c *wire.Coder) {
 	c.Array(m.Magic[:])
 	wire.Num(c, &m.Version, 4)
 	c.Bytes(&m.Error)
-	platformInfo(c, &m.Platform)
+	wire.PlatformInfo(c, &m.Platform)
 	c.Flag(&m.Hooks)
 	wire.Text(c, &m.Address)
 	c.Array(m.Session[:])
 	c.Array(m.Machine[:])
 	wire.List(c, &m.Devices, func(c *wire.Coder, d *remoteDevice) {
 		wire.Text(c, &d.Name)
-		platformInfo(c, &d.Platform)
-		deviceInfo(c, &d.Info)
+		wire.PlatformInfo(c, &d.Platform)
+		wire.DeviceInfo(c, &d.Info)
 		c.Bytes(&d.Properties)
 	})
 }
@@ -248,8 +248,8 @@ func (m *reply) code(c *wire.Coder) {
 	c.Bytes(&m.Error)
 	wire.Num(c, &m.Value, 8)
 	wire.Num(c, &m.Kind, 1)
-	wire.List(c, &m.Symbols, symbol)
-	kernelInfo(c, &m.Info)
+	wire.List(c, &m.Symbols, wire.Symbol)
+	wire.KernelInfo(c, &m.Info)
 	c.Flag(&m.Inexact)
 }
 
@@ -353,7 +353,7 @@ func (m *findKernel) code(c *wire.Coder) {
 	wire.Num(c, &m.Kernel, 8)
 	wire.Text(c, &m.Name)
 	c.Flag(&m.Signed)
-	signature(c, &m.Signature)
+	wire.Signature(c, &m.Signature)
 }
 
 type findGlobal struct {
@@ -595,7 +595,7 @@ type printed struct {
 
 func (m *printed) code(c *wire.Coder) {
 	m.At.code(c)
-	message(c, &m.Message)
+	wire.Message(c, &m.Message)
 }
 
 // printsDone reports the number of lines printed since the last report. The server sends at most maxPrints lines ahead of the
@@ -614,9 +614,9 @@ type serviceCall struct {
 func (m *serviceCall) code(c *wire.Coder) {
 	m.At.code(c)
 	wire.Num(c, &m.Call, 8)
-	message(c, &m.Request.Message)
+	wire.Message(c, &m.Request.Message)
 	wire.Text(c, &m.Request.Name)
-	wire.List(c, &m.Request.Args, scalar)
+	wire.List(c, &m.Request.Args, wire.Scalar)
 	wire.Num(c, &m.Request.Result, 1)
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -34,6 +36,18 @@ func (s *countingStream) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// choppyStream returns bytes in pieces of random sizes.
+type choppyStream struct{ io.ReadWriteCloser }
+
+func (s choppyStream) Read(b []byte) (int, error) {
+	most := 100_000
+	if rand.IntN(8) == 0 {
+		most = 10
+	}
+	runtime.Gosched() // others may overtake
+	return s.ReadWriteCloser.Read(b[:min(len(b), 1+rand.IntN(most))])
+}
+
 // peers opens the devices of three servers that reach each other. It returns the bytes that passed the client, and a function
 // that kills a server.
 func peers(t *testing.T) (devices []offload.Device, passed *atomic.Int64, kill func(server int)) {
@@ -56,8 +70,8 @@ func peersOf(t *testing.T, plugin offload.Plugin, dials *atomic.Int64) (devices 
 			}
 			return serve(to), nil
 		}}
-		go func() { _ = o.Serve(servers[i], there) }()
-		return here
+		go func() { _ = o.Serve(servers[i], choppyStream{there}) }()
+		return choppyStream{here}
 	}
 	c := NewCluster("far", func(context.Context) (list []Peer, err error) {
 		for i := range servers {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/joint"
 )
 
 var update = flag.Bool("update", false, "write the golden bytes")
@@ -62,7 +63,7 @@ func samples() []packet {
 		&relaunch{at{1, 2}, 3, []changedArg{{4, 1 << 63}}},
 		&fileRequest{at{1, 2}, 3, writeFile, 4, "n", "o", -5, 1, []byte("data")}, &fileAnswer{1, -2, []byte("data"), true, []byte("e")}, &warning{1, "w"}, &unloaded{1},
 		&jointLaunch{Launch: launchKernel{At: at{1, 2}, Kernel: 3, Size: [3]int{4, 1, 1}, Args: []wireArg{{Type: offload.F32, Memory: 5, Offset: 6, Dims: [3]int32{4}}}}, Operation: 7, Member: 1,
-			Members: []jointMember{{"1", sessionID{8}}, {"2", sessionID{9}}}}, &abandon{1, []byte("e")},
+			Members: []jointMember{{"1", sessionID{8}}, {"2", sessionID{9}}}, Flows: []joint.Flow{{Member: 0, Send: true, Offset: 10, Size: 11}}}, &abandon{1, []byte("e")},
 	}
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
 )
 
@@ -144,6 +145,25 @@ func (q *Queue) command(op string, t access, run func() error) error {
 	err := run()
 	q.exit(ts[:], err == nil)
 	return located(err, q.device.id, t.res.label)
+}
+
+// Join issues a part of copies between several devices, as [offload.Mover] returned it. The part writes the buffer, or reads it. Without a part,
+// Join only makes the queue wait for the commands of others with which one will conflict. All queues of a joint launch are to wait before
+// its first part is issued: a wait for a queue covers all that was issued to it.
+func (q *Queue) Join(op string, b *Buffer, write bool, part *offload.Launch) error {
+	if err := q.check(op, b, 0, 0); err != nil {
+		return err
+	}
+	return q.command(op, b.access(0, b.Size(), write), func() error {
+		if part == nil {
+			return nil
+		}
+		part.Args = []offload.Arg{{Type: offload.U8, Memory: b.alloc.raw, Offset: b.offset}}
+		c := q.begin()
+		err := q.raw.Launch(part)
+		c.end(trace.Copy, op, b.Size(), err)
+		return err
+	})
 }
 
 // follow makes later commands of q wait for those issued to other so far.

@@ -31,6 +31,12 @@ console.log('running')
 for (;;) {
   for (const buffers of sums) collective.allReduce(buffers)
   collective.allReduce(pairs, 'sum', { order: 'any' })
+  for (const [first, ...others] of [...sums, sums[2].toReversed()]) {
+    collective.broadcast(first, others)
+    const halves = others.map((b, i) => i > 0 ? b.view(first.length >> 1) : b.view(0, first.length >> 1))
+    collective.gather(first, halves)
+    collective.scatter(first, halves)
+  }
   await Promise.all([...sums.flat(), ...pairs].map(b => b.read(0, 1)))
 }
 `
@@ -42,7 +48,7 @@ const (
 	hangTime = 9 * time.Second // of a launcher that hangs
 )
 
-// TestReductionLost kills or stops one of three workers at a random time of allReduce, whose script does not expect it. The script names a
+// TestReductionLost kills or stops one of three workers at a random time of collective operations, whose script does not expect it. The script names a
 // lost worker in time, the job fails, and it leaves neither processes nor files.
 func TestReductionLost(t *testing.T) {
 	orepl, script, runs := binary(t), filepath.Join(t.TempDir(), "script.js"), 1

@@ -27,8 +27,8 @@ var mixtures = []struct {
 	{name: "far-far-cpu", far: "spawn,spawn", devices: []string{"far:0/cpu:0", "far:1/cpu:0", "cpu"}},
 	{name: "opencl-cpu", devices: []string{"opencl:0", "cpu"}},
 	{name: "opencl-far-cpu-far", far: "spawn,spawn", devices: []string{"opencl:0", "far:0/opencl:0", "cpu", "far:1/cpu:0"}},
-	{name: "openmpi-cpu", launcher: "mpirun.openmpi", workers: 2, devices: []string{"mpi:1/cpu:0", "cpu", "mpi:2/cpu:0"}},
-	{name: "mpich-cpu-opencl", launcher: "mpirun.mpich", workers: 2, devices: []string{"mpi:1/cpu:0", "cpu", "mpi:2/opencl:0", "opencl:0"}},
+	{name: "openmpi-cpu", launcher: "mpirun.openmpi", workers: 3, devices: []string{"mpi:1/cpu:0", "cpu", "mpi:2/cpu:0", "mpi:3/cpu:0"}},
+	{name: "mpich-cpu-opencl", launcher: "mpirun.mpich", workers: 3, devices: []string{"mpi:1/cpu:0", "cpu", "mpi:2/opencl:0", "opencl:0", "mpi:3/cpu:0"}},
 }
 
 // counts returns the number of programs of each mixture and the number that one process runs.

@@ -42,6 +42,7 @@ type Operation struct {
 	settled chan struct{} // closed when the operation fails, or a piece has arrived; nil if no goroutine waits
 	failed  chan struct{} // closed when the operation fails
 	then    func()        // argument of Then that was not called yet
+	each    func()        // argument of Each
 }
 
 // arrivals are the bytes of a part.
@@ -232,6 +233,9 @@ func (o *Operation) settle() {
 		close(o.settled)
 		o.settled = nil
 	}
+	if o.each != nil && o.err == nil {
+		o.hall.next = append(o.hall.next, o.each)
+	}
 	if then := o.then; then != nil && (o.left == 0 || o.err != nil) {
 		o.then = nil
 		if o.err != nil { // the goroutine that reports a failure must not wait for bytes that are being read
@@ -249,6 +253,23 @@ func (o *Operation) Then(call func()) {
 	defer o.hall.unlock()
 	o.then = call
 	o.settle()
+}
+
+// Each calls a function when bytes have arrived, before that of Then: on the goroutine that brings them.
+func (o *Operation) Each(call func()) {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	o.each = call
+}
+
+// Arrived returns the number of bytes of a part that have arrived.
+func (o *Operation) Arrived(p Part) int64 {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	if b := o.parts[p]; b != nil {
+		return b.arrived
+	}
+	return 0
 }
 
 // fail ends the waits of an operation. Only the first reason counts.

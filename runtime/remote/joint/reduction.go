@@ -1,5 +1,8 @@
-// Package joint reduces memory of devices of several processes together. Each process sends the others the operands of their parts.
-// Then each combines its own part in the order of the members, with a kernel of the device, and sends the result to the others.
+// Package joint reduces and copies memory of devices of several processes together. For a reduction, each process sends the others the operands
+// of their parts. Then each combines its own part in the order of the members, with a kernel of the device, and sends the result to the others.
+//
+// For copies, each process sends what it has. A process that passes bytes on does so piece by piece, as they arrive. Of a large copy it sends the
+// first part only, until the other process asks for the rest: that one may have begun late, and keeps what arrives.
 //
 // A [Hall] pairs the bytes that arrive with the memory that awaits them, whichever of the two is first.
 package joint
@@ -25,9 +28,11 @@ const (
 
 // Link carries bytes to another member.
 type Link interface {
-	// Send sends bytes of this member's part of an operation. They must not change before Written returns.
-	Send(operation uint64, p Part, data []byte)
-	// Written waits until all bytes were sent. It fails if the link has ended.
+	// Send sends bytes at an offset of a part of an operation. They must not change before Written returns.
+	Send(operation uint64, p Part, offset int64, data []byte)
+	// Sent reports whether all bytes were sent.
+	Sent() bool
+	// Written waits until Sent. It fails if the link has ended.
 	Written() error
 	// Poll receives bytes that have arrived.
 	Poll()
@@ -35,27 +40,33 @@ type Link interface {
 	Drive(done func() bool)
 }
 
-// Reduction is a member's part in a reduction: y of all members becomes ((y0 op y1) op y2) …, in the order of the members.
-type Reduction struct {
+// Member holds what the parts of all operations have in common.
+type Member struct {
 	Context   context.Context
 	Operation *Operation
 	Number    uint64
-	Member    int
-	Members   int
+	Place     int                            // this member's number
 	Link      func(member int) (Link, error) // returns the link to another member
 	Open      func(member int) Link          // returns the link to another member if it is open already, or nil
 	Device    offload.Device
 	Spares    *Spares        // of the device
-	Launch    offload.Launch // of the kernel reduce(y, x), which computes y[i] = y[i] op x[i], without size and memory
 	Memory    offload.Memory // of y
 	Offset    int64          // of y in bytes
-	Count     int64          // elements
-	Width     int64          // bytes of an element
 
-	y        []byte // the bytes of all elements: of the memory itself if the host can access it
-	aside    bool   // y is not the memory itself
+	y     []byte // the bytes of this member: of the memory itself if the host can access it
+	aside bool   // y is not the memory itself
+	queue offload.Queue
+}
+
+// Reduction is a member's part in a reduction: y of all members becomes ((y0 op y1) op y2) …, in the order of the members.
+type Reduction struct {
+	Member
+	Members int
+	Launch  offload.Launch // of the kernel reduce(y, x), which computes y[i] = y[i] op x[i], without size and memory
+	Count   int64          // elements
+	Width   int64          // bytes of an element
+
 	links    []Link
-	queue    offload.Queue
 	operands []offload.Memory // of the other members
 	data     [][]byte         // the bytes of the operands
 }
@@ -69,7 +80,7 @@ func (r *Reduction) Start(end func(error)) bool {
 	}
 	r.prepare()
 	for i := range r.links {
-		if i == r.Member {
+		if i == r.Place {
 			continue
 		}
 		if r.links[i] = r.Open(i); r.links[i] == nil {
@@ -166,7 +177,7 @@ func (r *Reduction) reduce() (err error) {
 		}
 	}
 	for i := range r.links {
-		if i != r.Member {
+		if i != r.Place {
 			l, err := r.Link(i)
 			if err != nil {
 				return err
@@ -174,7 +185,7 @@ func (r *Reduction) reduce() (err error) {
 			r.links[i] = l
 		}
 	}
-	from, to := r.part(r.Member)
+	from, to := r.part(r.Place)
 	if err := r.expect(to - from); err != nil {
 		return err
 	}
@@ -191,7 +202,7 @@ func (r *Reduction) reduce() (err error) {
 		return nil
 	}
 	for i := range r.links {
-		if at, end := r.part(i); i != r.Member && at < end { // that member has this one's operand, so the bytes may be replaced
+		if at, end := r.part(i); i != r.Place && at < end { // that member has this one's operand, so the bytes may be replaced
 			r.Operation.Expect(Part{uint32(i), resultStep}, r.y[at:end])
 		}
 	}
@@ -203,7 +214,7 @@ func (r *Reduction) reduce() (err error) {
 }
 
 // span returns a range of y.
-func (r *Reduction) span(from, to int64) offload.Span {
+func (r *Member) span(from, to int64) offload.Span {
 	return offload.Span{Memory: r.Memory, Offset: r.Offset + from, Size: to - from}
 }
 
@@ -228,7 +239,7 @@ func (r *Reduction) part(member int) (from, to int64) {
 // expect takes memory for the operands of the other members.
 func (r *Reduction) expect(size int64) (err error) {
 	for i := range r.operands {
-		if i == r.Member || size == 0 {
+		if i == r.Place || size == 0 {
 			continue
 		}
 		if r.operands[i], err = r.Spares.take(r.Device, size); err != nil {
@@ -251,9 +262,9 @@ func (r *Reduction) expect(size int64) (err error) {
 // send sends ranges of y to the other members.
 func (r *Reduction) send(step uint32, of func(member int) (from, to int64)) {
 	for k := 1; k < r.Members; k++ { // each to another one at first
-		i := (r.Member + k) % r.Members
+		i := (r.Place + k) % r.Members
 		if from, to := of(i); from < to {
-			r.links[i].Send(r.Number, Part{uint32(r.Member), step}, r.y[from:to])
+			r.links[i].Send(r.Number, Part{uint32(r.Place), step}, 0, r.y[from:to])
 		}
 	}
 }
@@ -261,7 +272,7 @@ func (r *Reduction) send(step uint32, of func(member int) (from, to int64)) {
 // await waits until all that is expected has arrived. After each piece it receives the next ones itself for a while.
 func (r *Reduction) await() error {
 	for seen := 0; !r.Operation.Settled(); seen = r.Operation.Progress(seen) {
-		r.links[(r.Member+1)%r.Members].Drive(func() bool {
+		r.links[(r.Place+1)%r.Members].Drive(func() bool {
 			for _, l := range r.links {
 				if l != nil {
 					l.Poll()
@@ -277,7 +288,7 @@ func (r *Reduction) await() error {
 func (r *Reduction) combine(from, to int64) error {
 	if r.Count*r.Width <= wholeBytes { // the bytes that are being sent are to be replaced
 		for i, l := range r.links {
-			if i == r.Member {
+			if i == r.Place {
 				continue
 			}
 			if err := l.Written(); err != nil {
@@ -300,7 +311,7 @@ func (r *Reduction) combine(from, to int64) error {
 func (r *Reduction) issue(from, to int64) error {
 	own := r.span(from, to)
 	sum := own // the first operand, which becomes the result
-	if r.Member != 0 {
+	if r.Place != 0 {
 		sum = offload.Span{Memory: r.operands[0], Size: to - from}
 	}
 	for i, m := range r.operands {
@@ -316,7 +327,7 @@ func (r *Reduction) issue(from, to int64) error {
 	l.Args = []offload.Arg{r.argument(sum), {}}
 	for i := 1; i < r.Members; i++ {
 		x := own
-		if i != r.Member {
+		if i != r.Place {
 			x = offload.Span{Memory: r.operands[i], Size: to - from}
 		}
 		l.Args[1] = r.argument(x)
@@ -324,7 +335,7 @@ func (r *Reduction) issue(from, to int64) error {
 			return err
 		}
 	}
-	if r.Member != 0 {
+	if r.Place != 0 {
 		return r.queue.Exchange(own, sum)
 	}
 	return nil
