@@ -487,10 +487,10 @@ func variable(prefix string, path []string) string {
 	return prefix + "_" + b.String()
 }
 
-// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set, whose
-// other flags are parsed, too. A flag of a list or map that is repeated adds to it. The help of the set shows what a setting is without its
-// flag. Secrets have flags only if their tag says `orepl:"name,flag"`, since others see the command lines of programs. The error is
-// flag.ErrHelp if the arguments ask for help.
+// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set,
+// whose other flags are parsed, too. A flag of a list or map that is repeated adds to it. The help of the set shows what a
+// setting is without its flag. Secrets have flags only if their tag says `orepl:"name,flag"`, since others see the command lines
+// of programs. The error is flag.ErrHelp if the arguments ask for help.
 func FromFlags(set *flag.FlagSet, arguments []string) Source {
 	at := func(f *config.Field) string {
 		if !f.Flag {

@@ -68,8 +68,8 @@ func TestWatchedDeclaration(t *testing.T) {
 	}
 }
 
-// TestCloseInHook closes a watched pipeline, and shuts it down, in a hook that gets the load of an instance: one that replaces another one,
-// one that a run needs and one of a reload.
+// TestCloseInHook closes a watched pipeline, and shuts it down, in a hook that gets the load of an instance: one that replaces
+// another one, one that a run needs and one of a reload.
 func TestCloseInHook(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -1,10 +1,10 @@
 // Package convert converts between script values and Go values for programs that embed the engine.
 //
-// A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name
-// is the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is
-// `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling. Errors do not show
-// the value of a field with `orepl:"name,secret"` or with a method Reveal, such as that of type Secret of package orepl. The option flag
-// is for settings of programs: the command line may set a secret. No two fields of a struct may have one name.
+// A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name is
+// the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is `orepl:"name,required"`.
+// A property without a field is an error, because it is usually a misspelling. Errors do not show the value of a field with
+// `orepl:"name,secret"` or with a method Reveal, such as that of type Secret of package orepl. The option flag is for settings of
+// programs: the command line may set a secret. No two fields of a struct may have one name.
 //
 // # Design
 //

@@ -2,8 +2,8 @@
 //
 // # Design
 //
-// The module draws by itself, since libraries of charts for terminals import whole user interfaces. It prints escape sequences only for pictures, at
-// terminals that show them, so its output can be kept in a file.
+// The module draws by itself, since libraries of charts for terminals import whole user interfaces. It prints escape sequences
+// only for pictures, at terminals that show them, so its output can be kept in a file.
 package plot
 
 import (

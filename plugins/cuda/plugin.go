@@ -30,8 +30,8 @@
 // A variant is compiled for the axes, facts, checks and group class of a launch. Code for one axis without checks has 16
 // instructions for saxpy instead of 55.
 //
-// Loops of launches with at most 2³⁶ instructions, and 2²⁶ for each item, do not poll the stop word. ld.global.nc loads only buffers in device
-// memory that the launch does not write.
+// Loops of launches with at most 2³⁶ instructions, and 2²⁶ for each item, do not poll the stop word. ld.global.nc loads only
+// buffers in device memory that the launch does not write.
 //
 // The driver caches machine code by text, so no cubins are kept on disk.
 //

@@ -144,10 +144,12 @@ type Joiner interface {
 	Join(members []Device) Joint
 }
 
-// Mover is a [Device] that copies between its memory and that of others by one command of each. Default: the runtime copies between pairs.
+// Mover is a [Device] that copies between its memory and that of others by one command of each. Default: the runtime copies
+// between pairs.
 type Mover interface {
-	// Move returns the launches of these devices that make copies between their memories, without their only argument: the device's memory.
-	// It returns nil if the devices cannot. Ranges of a member that flows write share no bytes. A member sends bytes that it receives after they have arrived.
+	// Move returns the launches of these devices that make copies between their memories, without their only argument: the
+	// device's memory. It returns nil if the devices cannot. Ranges of a member that flows write share no bytes. A member sends
+	// bytes that it receives after they have arrived.
 	Move(op string, members []Device, flows []Flow) []Launch
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// move enqueues a copy on the destination's queue, or on the source's if only the destination is in memory of the host: copies from several
-// devices to it then wait for none of each other. The buffers may be on different devices.
+// move enqueues a copy on the destination's queue, or on the source's if only the destination is in memory of the host: copies
+// from several devices to it then wait for none of each other. The buffers may be on different devices.
 func (c *Collective) move(op string, dst, src *session.Buffer) error {
 	if dst.Len() == 0 && src.Len() == 0 {
 		return nil
@@ -70,8 +70,8 @@ func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffe
 // issuing is held while the parts of a joint launch are issued, so that all queues have those of two launches in the same order.
 var issuing sync.Mutex
 
-// together makes the copies of flows between buffers of several devices by one command each. It returns false if they cannot, or if there are
-// only two, of which one copies with less work. before is called first if they can.
+// together makes the copies of flows between buffers of several devices by one command each. It returns false if they cannot, or
+// if there are only two, of which one copies with less work. before is called first if they can.
 func (c *Collective) together(op string, members []*session.Buffer, flows []contract.Flow, before func() error) (ok bool, err error) {
 	if len(members) < 3 {
 		return false, nil
@@ -134,8 +134,8 @@ func route(n int, size int64) (flows []contract.Flow) {
 	return flows
 }
 
-// Broadcast copies a buffer to others of its size. Devices that can do so pass it on to each other by one command each. Others copy it down a
-// binomial tree.
+// Broadcast copies a buffer to others of its size. Devices that can do so pass it on to each other by one command each. Others
+// copy it down a binomial tree.
 func (c *Collective) Broadcast(src *session.Buffer, list []*session.Buffer) error {
 	const op = "broadcast"
 	for i, dst := range list {

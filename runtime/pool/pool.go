@@ -7,8 +7,8 @@
 // A pool runs functions of its caller and not launches, because a launch names buffers of one device. A function can run
 // again on another device.
 //
-// The parts of a collective operation on several workers wait for each other. So all their queues first wait for earlier commands, and then
-// the parts are issued: a wait for another queue covers all that was issued to it, and could cover its part.
+// The parts of a collective operation on several workers wait for each other. So all their queues first wait for earlier
+// commands, and then the parts are issued: a wait for another queue covers all that was issued to it, and could cover its part.
 package pool
 
 import "slices"

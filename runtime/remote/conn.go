@@ -351,8 +351,8 @@ func (l *link) poll() {
 	}
 }
 
-// pollWhole handles the messages that have arrived as a whole, unless another goroutine handles messages. It does not wait for the rest of
-// one. It returns false if the next one is too large for its buffer and has no destination.
+// pollWhole handles the messages that have arrived as a whole, unless another goroutine handles messages. It does not wait for
+// the rest of one. It returns false if the next one is too large for its buffer and has no destination.
 func (l *link) pollWhole() bool {
 	if !l.reading.TryLock() {
 		return true

@@ -46,8 +46,8 @@ func (j *jointTest) random(r *rand.Rand, n int) (memories []offload.Memory, mode
 	return memories, model
 }
 
-// TestCopiesTogether makes random copies between the memories of three servers, several in flight and among commands that write and read
-// the same memories, and compares all bytes with a sequential model. The host can access the memories of some servers.
+// TestCopiesTogether makes random copies between the memories of three servers, several in flight and among commands that write
+// and read the same memories, and compares all bytes with a sequential model. The host can access the memories of some servers.
 func TestCopiesTogether(t *testing.T) {
 	for name, plugin := range map[string]offload.Plugin{"visible": cpu.New(cpu.Options{}), "hidden": far.Wrap("hidden", cpu.New(cpu.Options{}))} {
 		t.Run(name, func(t *testing.T) { copiesTogether(t, plugin) })
@@ -153,8 +153,8 @@ func TestCopiesTogetherFail(t *testing.T) {
 	}
 }
 
-// TestCopiesTogetherLost kills a server at random points of copies: all parts end, with a loss unless they were complete, and the other devices
-// can be used.
+// TestCopiesTogetherLost kills a server at random points of copies: all parts end, with a loss unless they were complete, and the
+// other devices can be used.
 func TestCopiesTogetherLost(t *testing.T) {
 	for round := range 6 {
 		j := newJointTest(t)

@@ -40,12 +40,12 @@
 // Two workers exchange memory over a stream of their own for each client, since a copy over the host would cross its link
 // twice. The session's random number proves the client.
 //
-// A reduction, or copies between three and more servers, are one command for each. The servers send each other the bytes over a connection
-// of their own (package joint). Between two servers an exchange takes less time, since only one of them needs a command. A part
-// that fails reports so to the client, which tells the other servers: they may have no connection.
+// A reduction, or copies between three and more servers, are one command for each. The servers send each other the bytes over a
+// connection of their own (package joint). Between two servers an exchange takes less time, since only one of them needs a
+// command. A part that fails reports so to the client, which tells the other servers: they may have no connection.
 //
-// A goroutine that drives MPI reads the bytes of copies of other servers to their destination as they arrive. To wake another goroutine for
-// them took up to a third of the time of a broadcast.
+// A goroutine that drives MPI reads the bytes of copies of other servers to their destination as they arrive. To wake another
+// goroutine for them took up to a third of the time of a broadcast.
 //
 // Bytes of copies go through buffers of the connection, because MPI cannot take back a receive when the sender is lost.
 //

@@ -48,8 +48,8 @@ const (
 	hangTime = 9 * time.Second // of a launcher that hangs
 )
 
-// TestReductionLost kills or stops one of three workers at a random time of collective operations, whose script does not expect it. The script names a
-// lost worker in time, the job fails, and it leaves neither processes nor files.
+// TestReductionLost kills or stops one of three workers at a random time of collective operations, whose script does not expect
+// it. The script names a lost worker in time, the job fails, and it leaves neither processes nor files.
 func TestReductionLost(t *testing.T) {
 	orepl, script, runs := binary(t), filepath.Join(t.TempDir(), "script.js"), 1
 	must(t, os.WriteFile(script, []byte(reducing), 0o600))

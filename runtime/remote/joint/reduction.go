@@ -1,8 +1,10 @@
-// Package joint reduces and copies memory of devices of several processes together. For a reduction, each process sends the others the operands
-// of their parts. Then each combines its own part in the order of the members, with a kernel of the device, and sends the result to the others.
+// Package joint reduces and copies memory of devices of several processes together. For a reduction, each process sends the
+// others the operands of their parts. Then each combines its own part in the order of the members, with a kernel of the device,
+// and sends the result to the others.
 //
-// For copies, each process sends what it has. A process that passes bytes on does so piece by piece, as they arrive. Of a large copy it sends the
-// first part only, until the other process asks for the rest: that one may have begun late, and keeps what arrives.
+// For copies, each process sends what it has. A process that passes bytes on does so piece by piece, as they arrive. Of a large
+// copy it sends the first part only, until the other process asks for the rest: that one may have begun late, and keeps what
+// arrives.
 //
 // A [Hall] pairs the bytes that arrive with the memory that awaits them, whichever of the two is first.
 package joint
