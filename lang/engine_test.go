@@ -171,7 +171,7 @@ func TestErrors(t *testing.T) {
 		"typo": {map[string]string{"main.js": "prnt(1)"}, []string{"ReferenceError: prnt is not defined", "main.js:1:1", "^^^^", "did you mean print?"}},
 		"go error": {map[string]string{"main.js": "let x = 1\n  fail()"},
 			[]string{"error: read: index 9 is out of bounds [out-of-bounds]", "main.js:2:7", "hint: the buffer has 8 elements"}},
-		"go panic": {map[string]string{"main.js": "boom()"}, []string{"internal error: runtime error: invalid memory address or nil pointer dereference [internal]", "main.js:1:5"}},
+		"go panic": {map[string]string{"main.js": "boom()"}, []string{"internal error in boom: runtime error: invalid memory address or nil pointer dereference [internal]", "main.js:1:5"}},
 		"caught go error": {map[string]string{"main.js": "try { fail() } catch (e) { throw new Error('wrapped', { cause: e }) }"},
 			[]string{"Error: wrapped", "main.js:1:34", "caused by read: index 9 is out of bounds [out-of-bounds]", "main.js:1:11", "hint: the buffer"}},
 		"rejection": {map[string]string{"main.js": "async function f() { throw new RangeError('late') }\nf()"},

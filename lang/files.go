@@ -61,7 +61,7 @@ func (e *Engine) readFile(ctx context.Context, path string) ([]byte, error) {
 	defer f.Close()
 	limit := e.opts.Limits.Memory
 	if info, err := f.Stat(); limit > 0 && err == nil && uint64(info.Size()) > limit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %d MiB", limit>>20)}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %s", heap.Text(limit))}
 	}
 	const first, often = 4 << 10, 16 << 20
 	data := make([]byte, 0, first)

@@ -140,7 +140,7 @@ func (e *Engine) checkMemory() {
 
 // outOfMemory returns the error of a script that used too much memory.
 func outOfMemory(used, limit uint64) error {
-	return &limitError{"out-of-memory", fmt.Sprintf("the script used %d MiB of memory; %d MiB are allowed", used>>20, limit>>20), "raise the memory limit, or keep less alive"}
+	return &limitError{"out-of-memory", fmt.Sprintf("the script used %s of memory; the limit is %s", heap.Text(used), heap.Text(limit)), "raise the memory limit, or keep less alive"}
 }
 
 // step counts an iteration of a script's loop.

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -20,7 +21,7 @@ type NativeFunc func(call goja.FunctionCall) (goja.Value, error)
 // Func returns a script function that calls fn. A panic in fn becomes an error.
 func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	f := e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
-		defer e.recoverNative()
+		defer e.recoverNative(name)
 		v, err := fn(call)
 		if err != nil {
 			e.Throw(err)
@@ -36,7 +37,7 @@ func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 
 // guarded runs fn with the error handling of native functions.
 func (e *Engine) guarded(fn func() (goja.Value, error)) goja.Value {
-	defer e.recoverNative()
+	defer e.recoverNative("")
 	v, err := fn()
 	if err != nil {
 		e.Throw(err)
@@ -44,8 +45,9 @@ func (e *Engine) guarded(fn func() (goja.Value, error)) goja.Value {
 	return v
 }
 
-// recoverNative converts a Go panic to an error of the script. It passes on panics with which the interpreter throws.
-func (e *Engine) recoverNative() {
+// recoverNative converts a Go panic of a function with a name, or "", to an error of the script. It passes on panics with which the
+// interpreter throws.
+func (e *Engine) recoverNative(name string) {
 	x := recover()
 	if x == nil {
 		return
@@ -53,8 +55,11 @@ func (e *Engine) recoverNative() {
 	if isThrow(x) {
 		panic(x)
 	}
-	e.opts.Logger.Error("panic in a native function", "value", x, "stack", string(debug.Stack()))
+	e.opts.Logger.Error("panic in a native function", "function", name, "value", x, "stack", string(debug.Stack()))
 	d := diag.New("internal", "internal error: %v", x)
+	if name != "" {
+		d.Message = fmt.Sprintf("internal error in %s: %v", name, x)
+	}
 	if err, ok := x.(error); ok {
 		d.Cause = err
 	}

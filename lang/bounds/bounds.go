@@ -91,7 +91,7 @@ const largeAllocation = 1 << 20
 func (b *Bounds) Allocate(name string, n uint64) {
 	const hint = "work in smaller parts, or raise the memory limit"
 	if n > b.bytes {
-		b.fail("out-of-memory", hint, "%s would allocate %d MiB at once; the limits of the engine allow %d MiB", name, n>>20, b.bytes>>20)
+		b.fail("out-of-memory", hint, "%s would allocate %s at once; the limits of the engine allow %s", name, heap.Text(n), heap.Text(b.bytes))
 	}
 	if b.unchecked += n; b.unchecked < largeAllocation {
 		return
@@ -99,11 +99,11 @@ func (b *Bounds) Allocate(name string, n uint64) {
 	b.unchecked = 0
 	if limit := b.limits.Memory; limit != 0 {
 		if used, yes := b.host.Exceeds(limit, n); yes {
-			b.fail("out-of-memory", hint, "%s would allocate %d MiB beside %d MiB in use; %d MiB are allowed", name, n>>20, used>>20, limit>>20)
+			b.fail("out-of-memory", hint, "%s would allocate %s beside %s in use; the limit is %s", name, heap.Text(n), heap.Text(used), heap.Text(limit))
 		}
 	}
 	if !heap.FitsMachine(n) {
-		b.fail("out-of-memory", "work in smaller parts, or keep the data on a device", "%s would allocate %d MiB; the machine has %d MiB for this process", name, n>>20, heap.Machine()>>20)
+		b.fail("out-of-memory", "work in smaller parts, or keep the data on a device", "%s would allocate %s; the machine has %s for this process", name, heap.Text(n), heap.Text(heap.Machine()))
 	}
 }
 
