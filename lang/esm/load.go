@@ -107,7 +107,7 @@ func (g *Graph) find(name string) (found, path string, err error) {
 		}
 	}
 	if err == nil {
-		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js")}
+		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js or index.ts")}
 	} else {
 		g.cache.Link(path) // it may be created later
 	}
