@@ -2,6 +2,7 @@ package orepl_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -68,7 +69,7 @@ export default pipeline({ device: 'cpu', inputs: { shift: i32, x: [f32] }, outpu
 	}{
 		{observe.Span{Kind: observe.Run, Name: "twice.js", Owner: "twice.js"}, "", 2, 2},
 		{observe.Span{Kind: observe.Run, Name: "twice.js", Owner: "twice.js"}, "out-of-bounds", 1, 1},
-		{observe.Span{Kind: observe.Run, Name: "twice.js", Owner: "twice.js"}, "invalid-argument", 1, 1},
+		{observe.Span{Kind: observe.Run, Name: "twice.js", Owner: "twice.js"}, "refused", 1, 1},
 		{observe.Span{Kind: observe.Launch, Name: "twice", Owner: "twice.js"}, "", 2, 3}, // the third one fails
 		{observe.Span{Kind: observe.Load}, "", 1, 10},
 		{observe.Span{Kind: observe.Failure, Owner: "twice.js"}, "out-of-bounds", 1, 1},
@@ -80,7 +81,11 @@ export default pipeline({ device: 'cpu', inputs: { shift: i32, x: [f32] }, outpu
 			t.Errorf("%d spans %s of %s %s [%s], want %d to %d", n, c.span.Kind, c.span.Owner, c.span.Name, c.code, c.least, c.all)
 		}
 	}
-	i := slices.IndexFunc(spans, func(s observe.Span) bool { return s.Kind == observe.Run })
+	i := slices.IndexFunc(spans, func(s observe.Span) bool { return s.Refused })
+	if i < 0 || !errors.Is(spans[i].Err, orepl.ErrRefused) || orepl.CodeOf(spans[i].Err) != orepl.CodeInvalidArgument {
+		t.Errorf("a run refused for its shift has no span with that error: %v", spans)
+	}
+	i = slices.IndexFunc(spans, func(s observe.Span) bool { return s.Kind == observe.Run })
 	if i < 0 || spans[i].Context.Value(key{}) != "caller" {
 		t.Error("a run's span lacks its context")
 	}
