@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 )
 
 // Row holds the samples of one benchmark in two runs that were measured at different times.
@@ -23,10 +24,10 @@ func (s Shares) explained(change float64) float64 {
 // most returns the logarithm of the greatest slow-down by other programs.
 func (s Shares) most() float64 { return -math.Log1p(-max(clampShare(s.Old), clampShare(s.New))) }
 
-// exceeded reports whether the changes of the median and of the fast samples, as logarithms, are alike and beyond [unexplained] times what
-// other programs explain.
-func (s Shares) exceeded(median, fast float64) bool {
-	limit := math.Log(unexplained)
+// exceeded reports whether the changes of the median and of the fast samples, as logarithms, are alike and beyond a limit. It is
+// [unexplained] times what other programs explain, and twice the deviation of the samples.
+func (s Shares) exceeded(median, fast, unsteady float64) bool {
+	limit := math.Log(unexplained) + 2*unsteady
 	return median-s.explained(median) > limit && fast-s.explained(fast) > limit || s.explained(median)-median > limit && s.explained(fast)-fast > limit
 }
 
@@ -37,8 +38,8 @@ const (
 	Familywise = 0.05
 	// fewestRows is the number of rows from which on their scatter is the variance between runs.
 	fewestRows = 8
-	// quiet is the standard deviation between runs of a quiet machine, to which the scatter of the rows is limited there: more
-	// is a change of the program.
+	// quiet is the standard deviation between runs of a quiet machine. The scatter of the rows is limited to it, or to that of samples
+	// within a run: more is a change of the program.
 	quiet = 0.02
 	// tails are the degrees of freedom of the deviations between runs. Single rows react to other programs more than most.
 	tails = 4
@@ -64,8 +65,8 @@ type shift struct{ at, within float64 }
 // A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. It is the greatest p
 // of the Mann-Whitney U test, of the t test of the median, and of that of the fast samples. The change must be at least noise. The
 // common change counts only as far as the shares of other programs do not explain it; the interval has the change with and without
-// what they explain. A row with known shares needs no t test if its median and its fast samples changed three times
-// as much as these explain.
+// what they explain. Rows need no t test whose median and fast samples changed three times as much as known shares explain. The scatter
+// of their samples adds to that.
 func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
 	for i, r := range rows {
@@ -73,8 +74,10 @@ func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 		medians[i] = shift{math.Log(Median(r.New) / Median(r.Old)), within}
 		fast[i] = shift{math.Log(fastest(r.New) / fastest(r.Old)), within}
 	}
-	common, between := scatter(medians, shares)
-	commonFast, betweenFast := scatter(fast, shares)
+	most := quietest(rows) + shares.most()
+	common, between := scatter(medians, most)
+	commonFast, betweenFast := scatter(fast, most)
+	common, commonFast = shares.explained(common), shares.explained(commonFast)
 	out, p, distinct := make([]Comparison, len(rows)), make([]float64, len(rows)), make([]bool, len(rows))
 	for i, r := range rows {
 		m, f := medians[i], fast[i]
@@ -96,7 +99,7 @@ func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 		c.Low, c.High = math.Expm1(m.at-max(common, 0)-wide), math.Expm1(m.at-min(common, 0)+wide)
 		p[i] = mannWhitney(r.Old, r.New)
 		distinct[i] = p[i] < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= max(noise, doubtful)
-		if r.Shares == nil || len(r.Medians) >= runsOfBaseline || !own.exceeded(m.at, f.at) {
+		if own == (Shares{}) || len(r.Medians) >= runsOfBaseline || !own.exceeded(m.at, f.at, unsteadiness(r)) {
 			p[i] = max(p[i], beyond(m.at, common, spread, freedom), beyond(f.at, commonFast, spreadFast, freedomFast))
 		}
 		away := math.Abs(m.at-common) >= math.Log1p(noise) && (m.at > common) == (m.at > 0)
@@ -117,9 +120,28 @@ func uncertainty(samples []float64) float64 {
 	return max((math.Log(high)-math.Log(low))/(2*1.959964), 1e-4)
 }
 
-// scatter returns the common change of rows, as far as other programs explain it, and the standard deviation between runs. Few rows show
-// neither.
-func scatter(list []shift, shares Shares) (common, between float64) {
+// unsteadiness returns the standard deviation of the logarithms of a row's samples within the less steady of its runs, by the tenth and
+// ninetieth percentiles.
+func unsteadiness(r Row) float64 {
+	deviation := func(samples []float64) float64 {
+		sorted := slices.Sorted(slices.Values(samples))
+		return (math.Log(Quantile(sorted, 0.9)) - math.Log(Quantile(sorted, 0.1))) / 2.5631
+	}
+	return max(deviation(r.Old), deviation(r.New))
+}
+
+// quietest returns the standard deviation between runs that a machine without other programs has: that of samples within a run, if
+// they scatter more than on a quiet machine.
+func quietest(rows []Row) float64 {
+	list := make([]float64, len(rows))
+	for i, r := range rows {
+		list[i] = unsteadiness(r)
+	}
+	return max(quiet, Median(list))
+}
+
+// scatter returns the common change of rows, and the standard deviation between runs up to a bound. Few rows show neither.
+func scatter(list []shift, most float64) (common, between float64) {
 	if len(list) < fewestRows {
 		return 0, 0
 	}
@@ -141,7 +163,7 @@ func scatter(list []shift, shares Shares) (common, between float64) {
 			high = between
 		}
 	}
-	return shares.explained(center), min(between, quiet+shares.most())
+	return center, min(between, most)
 }
 
 // combine returns the standard deviation of a sum of errors within and between runs, and its degrees of freedom by Satterthwaite.
