@@ -377,14 +377,14 @@ func TestNamesOfSites(t *testing.T) {
 	_, _, u, _ := run(t, `
 const f = x => x
 const declared = f(a => 1)
-const object = { property: f(b => 1), 'quoted-name': f(c => 1), own: f(function given() {}), ['computed']: f(d => 1), nested: f(f(e => 1)) }
+const object = { property: f(b => 1), 'quoted-name': f(c => 1), named: f(function own() {}), ['computed']: f(d => 1), nested: f(f(e => 1)) }
 let assigned = f(g => 1)
 assigned = f(h => 1)
 object.member = f(i => 1)
 class C { static field = f(j => 1) }
 f(k => 1)
 `, Options{})
-	want := map[string]string{"a => 1": "declared", "b => 1": "property", "c => 1": "quoted-name", "function given() {}": "given", "d => 1": "", "e => 1": "",
+	want := map[string]string{"a => 1": "declared", "b => 1": "property", "c => 1": "quoted-name", "function own() {}": "own", "d => 1": "", "e => 1": "",
 		"g => 1": "assigned", "h => 1": "assigned", "i => 1": "member", "j => 1": "field", "k => 1": ""}
 	for _, s := range u.Sites {
 		if name, listed := want[s.Source()]; listed && s.Name != name {
