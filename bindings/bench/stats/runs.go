@@ -133,9 +133,11 @@ func unsteadiness(r Row) float64 {
 // quietest returns the standard deviation between runs that a machine without other programs has: that of samples within a run, if
 // they scatter more than on a quiet machine.
 func quietest(rows []Row) float64 {
-	list := make([]float64, len(rows))
-	for i, r := range rows {
-		list[i] = unsteadiness(r)
+	list := []float64{quiet}
+	for _, r := range rows {
+		if u := unsteadiness(r); u < math.Inf(1) { // samples of no time have no logarithm
+			list = append(list, u)
+		}
 	}
 	return max(quiet, Median(list))
 }

@@ -274,3 +274,30 @@ func TestUnsteadyMachine(t *testing.T) {
 		t.Errorf("%d of 40 pairs of equal runs differ", alarms)
 	}
 }
+
+// TestNoTime compares no rows, and rows of which one has samples of no time: the others are judged as without it.
+func TestNoTime(t *testing.T) {
+	if got := CompareRows(nil, 0.01, Shares{}); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	rows := []Row{{Old: make([]float64, 30), New: make([]float64, 30)}}
+	for i := range 20 {
+		var r Row
+		for range 30 {
+			r.Old = append(r.Old, math.Exp(0.01*rng.NormFloat64()))
+			r.New = append(r.New, math.Exp(0.01*rng.NormFloat64()))
+		}
+		if i == 0 {
+			for k := range r.New {
+				r.New[k] *= 2
+			}
+		}
+		rows = append(rows, r)
+	}
+	for i, c := range CompareRows(rows, 0.01, Shares{Old: 0.01, New: 0.01}) {
+		if c.Different != (i == 1) {
+			t.Errorf("row %d: %+v", i, c)
+		}
+	}
+}
