@@ -91,7 +91,7 @@ func assignBare(v reflect.Value, value any, secret bool) error {
 		case secret && isText && kind(t) == "a text": // refused by its type
 			return errors.New("is refused; the value is secret and not shown")
 		case secret:
-			return fmt.Errorf("expected %s, not %s; the value is secret and not shown", kind(t), sort(value))
+			return fmt.Errorf("expected %s, not %s; the value is secret and not shown", kind(t), kindOf(value))
 		}
 		return fmt.Errorf("expected %s, not %s", kind(t), written(value))
 	}
@@ -364,8 +364,8 @@ func written(value any) string {
 	return fmt.Sprint(value)
 }
 
-// sort describes a value of a file without showing it.
-func sort(value any) string {
+// kindOf describes the kind of a value of a file, without the value.
+func kindOf(value any) string {
 	switch x := General(value).(type) {
 	case string:
 		return "a text"
