@@ -106,8 +106,8 @@ func (l *Builder) trim(pos, last vcode.Reg) (end vcode.Reg) {
 	return end
 }
 
-// GangsPerPoll is the number of gangs of brief code after which the stop flag is read.
-const GangsPerPoll = 16
+// gangsPerPoll is the number of gangs of brief code after which the stop flag is read.
+const gangsPerPoll = 16
 
 // unmaskedGangs emits the loop over the complete gangs of a row, without masks. Brief code has neither loops nor calls, so few
 // instructions around it count.
@@ -137,10 +137,11 @@ func (l *Builder) unmaskedGangs(pos, last vcode.Reg, brief bool) {
 	l.Bind(top)
 	l.Body(nil, end)
 	l.Bind(end)
-	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(width))
 	if brief {
 		pollSeldom(l, pos)
-	} else {
+	}
+	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(width))
+	if !brief {
 		l.Poll()
 	}
 	fits(amd64.JLE, top)
@@ -148,10 +149,11 @@ func (l *Builder) unmaskedGangs(pos, last vcode.Reg, brief bool) {
 	l.Bind(tail)
 }
 
-// pollSeldom emits a poll once in GangsPerPoll gangs, wherever the position begins.
+// pollSeldom emits a poll once in gangsPerPoll gangs, wherever the position begins. At position 0 it follows the first gang, so that a
+// launch that was stopped before it began ends there.
 func pollSeldom(l *Builder, pos vcode.Reg) {
 	poll, polled := l.NewLabel(), l.NewLabel()
-	l.Use(amd64.TEST, pos.G4(), vcode.Imm((GangsPerPoll-1)*int64(l.Width())))
+	l.Use(amd64.TEST, pos.G4(), vcode.Imm((gangsPerPoll-1)*int64(l.Width())))
 	l.Jump(amd64.JE, poll)
 	l.Bind(polled)
 	l.Cold(func() {

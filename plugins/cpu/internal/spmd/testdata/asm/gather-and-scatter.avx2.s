@@ -111,10 +111,10 @@
 	blsr r14d, r14d
 	jne .L3
 .L4:
-	add r10, 8
 	test r10d, 120
 	je .L13
 .L5:
+	add r10, 8
 	cmp r10, r13
 	jle .L2
 .L6:

@@ -52,10 +52,10 @@
 	kxnorw k1, k1, k1
 	vpscatterdd [rdi + zmm6*4]{k1}, zmm5
 .L3:
-	add r9, 16
 	test r9d, 240
 	je .L10
 .L4:
+	add r9, 16
 	cmp r9, r12
 	jle .L2
 .L5:

@@ -37,10 +37,10 @@
 	vcmpps ymm8, ymm10, ymm10, 3
 	vblendvps ymm10, ymm10, ymm6, ymm8
 	vmovups ymmword ptr [rsi + r8*4], ymm10
-	add r8, 8
 	test r8d, 120
 	je .L6
 .L3:
+	add r8, 8
 	cmp r8, r10
 	jle .L2
 .L4:

@@ -54,10 +54,10 @@
 	vmovdqa64 zmm12, zmm8
 	vfixupimmps zmm12, zmm10, zmm9, 0
 	vmovups zmmword ptr [rsi + r8*4], zmm12
-	add r8, 16
 	test r8d, 240
 	je .L9
 .L4:
+	add r8, 16
 	cmp r8, r10
 	jle .L2
 .L5:

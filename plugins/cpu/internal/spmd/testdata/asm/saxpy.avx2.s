@@ -24,10 +24,10 @@
 	vcmpps ymm4, ymm3, ymm3, 3
 	vblendvps ymm3, ymm3, ymm2, ymm4
 	vmovups ymmword ptr [rsi + r8*4], ymm3
-	add r8, 8
 	test r8d, 120
 	je .L6
 .L3:
+	add r8, 8
 	cmp r8, r10
 	jle .L2
 .L4:

@@ -23,10 +23,10 @@
 	vfmadd213ps zmm3, zmm1, zmmword ptr [rsi + r8*4]
 	vrangeps zmm3, zmm2, zmm3, 4
 	vmovups zmmword ptr [rsi + r8*4], zmm3
-	add r8, 16
 	test r8d, 240
 	je .L6
 .L3:
+	add r8, 16
 	cmp r8, r10
 	jle .L2
 .L4:

@@ -81,10 +81,10 @@
 	jmp .L4
 .L3:
 .L4:
-	add r13, 8
 	test r13d, 120
 	je .L10
 .L5:
+	add r13, 8
 	cmp r13, r11
 	jle .L2
 .L6:

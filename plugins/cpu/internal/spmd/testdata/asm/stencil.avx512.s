@@ -74,10 +74,10 @@
 	vrangeps zmm4, zmm3, zmm4, 4
 	vmovups zmmword ptr [r11 + r12*4]{k1}, zmm4
 .L3:
-	add r12, 16
 	test r12d, 240
 	je .L9
 .L4:
+	add r12, 16
 	cmp r12, rdx
 	jle .L2
 .L5:

@@ -120,10 +120,10 @@
 	movsxd rdi, dword ptr [r15 + 92]
 	vmovups ymmword ptr [rbx + rdi*1 - 28], ymm9
 .L5:
-	add r10, 8
 	test r10d, 120
 	je .L18
 .L6:
+	add r10, 8
 	cmp r10, r14
 	jle .L4
 .L7:

@@ -173,10 +173,10 @@
 	movsxd r11, dword ptr [r15 + 124]
 	vmovups zmmword ptr [rdx + r11*1 - 60], zmm17
 .L5:
-	add r8, 16
 	test r8d, 240
 	je .L15
 .L6:
+	add r8, 16
 	cmp r8, r13
 	jle .L4
 .L7:
