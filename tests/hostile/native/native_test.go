@@ -139,8 +139,21 @@ func room(t *testing.T) (dir string) {
 	return dir
 }
 
-// run runs the script and returns what it wrote. A process that hangs is killed.
-func run(t *testing.T, dir string, options []string, interrupt bool, args ...string) (out string, code int) {
+// output keeps what a process writes. It closes begun at the first line.
+type output struct {
+	text  bytes.Buffer
+	begun chan bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.text.Len() == 0 {
+		close(o.begun)
+	}
+	return o.text.Write(p)
+}
+
+// run runs the script and returns what it wrote. With interrupt it sends SIGINT from the script's first line on. A process that hangs is killed.
+func run(t *testing.T, dir string, options []string, interrupt bool, args ...string) (text string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), overdue)
 	defer cancel()
@@ -148,24 +161,33 @@ func run(t *testing.T, dir string, options []string, interrupt bool, args ...str
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "OREPL_FAR=spawn")
 	cmd.WaitDelay = time.Second
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
+	out := output{begun: make(chan bool)}
+	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	if interrupt {
-		for range 100 { // the first signals may find a process that just starts
-			time.Sleep(300 * time.Millisecond)
-			if cmd.Process.Signal(syscall.SIGINT) != nil {
-				break
+		select {
+		case <-out.begun:
+		case <-ctx.Done():
+		}
+	}
+	for running := true; running; {
+		select {
+		case <-ended:
+			running = false
+		case <-time.After(300 * time.Millisecond): // a signal may come before the call
+			if interrupt {
+				_ = cmd.Process.Signal(syscall.SIGINT)
 			}
 		}
 	}
-	_ = cmd.Wait()
 	if ctx.Err() != nil {
 		t.Errorf("the process did not end")
 	}
-	return text.String(), cmd.ProcessState.ExitCode()
+	return out.text.String(), cmd.ProcessState.ExitCode()
 }
 
 // TestSurvived calls functions one after the other in a session, and uses it after each.

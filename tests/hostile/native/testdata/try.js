@@ -15,6 +15,7 @@ const k = kernel((g, x) => { x[g.x] = g.x * 3 })
 const expect = (what, got, want) => { if (!String(got).startsWith(want)) console.log(`AFTERWARDS ${what}: ${got}, not ${want}`) }
 for (const word of names) {
   const [name, own = limit] = word.split('@')
+  console.log(`calls ${name}`)
   console.log(`${name}: ${await call(name, +own ? { timeout: +own } : {})}`)
   if (id !== 'cpu') continue
   expect('a function', await call('fine'), 'ended 7')
