@@ -107,7 +107,7 @@ type client struct {
 	sentBytes int
 }
 
-// keepImages is the number of bytes of images that the server keeps.
+// keepImages is the number of bytes of sent images above which the server drops them, before the next one.
 const keepImages = 64 << 20
 
 func (c *client) open(w *welcome) error {
@@ -259,7 +259,7 @@ func (c *client) handle(p packet) error {
 	return nil
 }
 
-// land returns the host memory for the bytes of a fragment, or nil if they span several rows.
+// land returns the host memory for the bytes of a fragment, or nil if its copy has several rows.
 func (c *client) land(m *fragment, n int64) (to []byte) {
 	_ = c.onLane(m.At, func(l *lane) error { to = l.land(m, n); return nil }) // handle reports the error
 	return to
@@ -346,7 +346,8 @@ func (c *client) busyOthers() (list []*link) {
 // cancelTime is the time limit for the reply to a cancelled request, after which the connection is closed.
 const cancelTime = 2 * time.Second
 
-// requestWith waits for the reply to a request that send sends.
+// requestWith waits for the reply to a request that send sends, and returns the reply's error. When ctx ends it cancels the
+// request, and still waits for the reply.
 func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*reply, error) {
 	ch := make(chan *reply, 1)
 	c.mu.Lock()

@@ -18,8 +18,8 @@ type Peer struct {
 }
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
-// NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Unreachable peers are missing. It is an error
-// if none is reachable, or if one has wrong options.
+// NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Unreachable peers are in the platform's list of
+// Missing. Opening fails if none is reachable, or if one has wrong options.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name: name, peers: peers}
 }
@@ -185,7 +185,7 @@ func (p *clusterPlatform) Close() error {
 // hookedCluster forwards libraries to servers with library hooks: it implements [offload.LibraryHooks].
 type hookedCluster struct{ *clusterPlatform }
 
-// RegisterLibrary registers a library with the servers. If one refuses, the earlier ones unregister it.
+// RegisterLibrary registers a library with the servers. If one refuses, the earlier ones unregister it. Lost servers are skipped.
 func (h *hookedCluster) RegisterLibrary(ctx context.Context, lib *offload.Library) error {
 	for i, part := range h.parts {
 		hooks, ok := part.(*hooked)

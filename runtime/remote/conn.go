@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	packAt     = 7 << 10 // maximum bytes of small messages in one write: MPI sends them without a handshake
+	packAt     = 7 << 10 // bytes of small messages above which no further one joins their write: MPI sends them without a handshake
 	readAtOnce = 32 << 10
 	maxSent    = 16 << 20 // unsent bytes above which senders that may block do
 
@@ -99,7 +99,7 @@ func newLink(stream io.ReadWriteCloser, keeps bool) *link {
 	return l
 }
 
-// send sends a message. It does not wait. It reports false after the end.
+// send sends a message. It does not wait. It returns false after the end of the connection.
 func (l *link) send(p packet) bool { return l.add(p, nil, true) }
 
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
@@ -480,7 +480,8 @@ const (
 	fragmentHead = 1 + 16 + 8 + 4 // bytes of a fragment's frame before its data
 )
 
-// lands makes the bytes of a frame with n bytes go to their destination, if it is a fragment that has one. head is its beginning.
+// lands makes the bytes of a frame with n bytes go to their destination, if it is a fragment that has one, and reports whether it
+// is. The bytes head are the frame's first.
 func (l *link) lands(head []byte, n uint32) bool {
 	n -= fragmentHead
 	if head[0] != byte(typeOf((*fragment)(nil))) || binary.LittleEndian.Uint32(head[fragmentHead-4:]) != n {

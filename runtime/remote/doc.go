@@ -10,8 +10,8 @@
 //
 // # Order
 //
-// Each side handles messages in the order of arrival. Commands of a queue are sent as they begin, without a reply; a
-// report that the queue has reached a command covers all commands before it. Requests have a number and a reply.
+// Each side handles messages in the order of arrival. Commands of a queue are sent as they begin, without a reply. A report that
+// the queue has reached a command covers all commands before it. Requests have a number and a reply.
 //
 // # Images
 //
@@ -35,7 +35,7 @@
 //
 // Both sides keep the newest launch of each kernel of a queue, so a message has only the scalars that changed.
 //
-// A worker proves a token by a HMAC of two nonces, and never sends it. Encryption is left to tunnels.
+// Tokens and encryption belong to the streams: package socket has them.
 //
 // Two workers exchange memory over a stream of their own for each client, since a copy over the host would cross its link
 // twice. The session's random number proves the client.

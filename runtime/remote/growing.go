@@ -14,8 +14,9 @@ import (
 // Admission calls join with the stream of each server that joins, on goroutines of its own, until ctx ends. It returns when all calls have.
 type Admission func(ctx context.Context, join func(io.ReadWriteCloser))
 
-// NewGrowing returns a plugin like that of [NewCluster] whose servers may also join while it is open. Opening it calls admit. The first
-// server that joins has the number after the peers, the next one the next number. report receives the errors of servers that cannot join.
+// NewGrowing returns a plugin like that of [NewCluster] whose servers may also join while it is open. Opening it calls admit. The
+// first server that joins has the number after the peers, the next one the next number. The function report receives the errors of
+// servers that cannot join.
 func NewGrowing(name string, peers func(context.Context) ([]Peer, error), admit func(context.Context) (Admission, error), report func(error)) offload.Plugin {
 	return &cluster{name: name, peers: peers, admit: admit, report: report}
 }

@@ -24,7 +24,7 @@ type jointLaunch struct {
 	Flows     []joint.Flow
 }
 
-// jointMember is a server and its number for the client.
+// jointMember is the address of a server and the session of its client.
 type jointMember struct {
 	Peer    string
 	Session sessionID

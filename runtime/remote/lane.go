@@ -167,7 +167,8 @@ func hostBytes(c *queue.Command) int64 {
 	return extent[0] * extent[1] * extent[2]
 }
 
-// peerOf returns the client of the other device of a copy, or nil if there is none.
+// peerOf returns the client of the other device of a copy, or nil if there is none. It returns an error if that device is lost, or
+// a command uses memory of another device than it may.
 func (l *lane) peerOf(c *queue.Command) (*client, error) {
 	if c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox || c.Dst.Memory == nil || c.Src.Memory == nil {
 		if c.Kind <= queue.FillBytes {
@@ -297,7 +298,7 @@ func (l *lane) retrieving(m *fragment, n int64) (*queue.Command, error) {
 	return c, nil
 }
 
-// land returns the host memory for n bytes of a fragment, or nil if they have several rows.
+// land returns the host memory for n bytes of a fragment, or nil if its copy has several rows.
 func (l *lane) land(m *fragment, n int64) []byte {
 	c, err := l.retrieving(m, n)
 	if err != nil || extentOf(c)[1] != 1 || extentOf(c)[2] != 1 {

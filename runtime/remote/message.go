@@ -470,7 +470,7 @@ func (m *transfer) code(c *wire.Coder) {
 	wire.Three(c, &m.Extent, 8)
 }
 
-// fragment is a piece of the host's bytes of a transfer. Pieces arrive in order.
+// fragment is a piece of the host's bytes of a transfer, or of an operand that one server sends another. Pieces arrive in order.
 type fragment struct {
 	At     at
 	Offset int64

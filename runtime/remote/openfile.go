@@ -157,7 +157,7 @@ func (c *client) fileServices(m *fileRequest) (offload.FileServices, *lane, erro
 	return files, l, nil
 }
 
-// add returns the number of an open file. If none is free, it closes the file.
+// add returns a number for an open file. At the limit it closes the file and returns an error.
 func (t *openFiles) add(f offload.File) (int64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,7 +179,7 @@ func (t *openFiles) get(number int64) *openedFile {
 	return t.list[number]
 }
 
-// take removes a file.
+// take removes a file and returns it, or nil.
 func (t *openFiles) take(number int64) *openedFile {
 	t.mu.Lock()
 	defer t.mu.Unlock()

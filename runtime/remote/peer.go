@@ -75,10 +75,10 @@ func (q *servedQueue) exchangePeer(m *exchange) error {
 	return err
 }
 
-// maxBatch is the maximum number of bytes of a batch, so that the other server reads them before it answers.
+// maxBatch is the maximum number of bytes of a batch of several exchanges, so that the other server reads them before it answers.
 const maxBatch = 16 << 10
 
-// batch is exchanges of a queue with one server, in one direction, that follow each other: their answers are awaited together.
+// batch holds successive exchanges of a queue with one server in one direction. Their answers are awaited together.
 type batch struct {
 	queue *servedQueue
 	peer  string
@@ -122,8 +122,8 @@ func (b *batch) add(e *batched, bytes int64) bool {
 	return true
 }
 
-// run executes an exchange: the first one of a batch with all others, and one of those itself if the first was cancelled. It returns the
-// exchange's failure.
+// run executes an exchange and returns its failure. The first exchange of a batch executes the whole batch. If the first was
+// cancelled, each of the others executes itself.
 func (e *batched) run() error {
 	if !e.done {
 		b, list := e.batch, []*batched{e}
@@ -142,7 +142,7 @@ func (e *batched) run() error {
 	return e.failure
 }
 
-// checkBox returns an error if a box exceeds the memory.
+// checkBox returns an error if a box is empty or exceeds the memory.
 func checkBox(mem offload.Memory, p *wirePlace, extent [3]int64) error {
 	size := mem.Size()
 	_, ok := boxSize(extent, size)
@@ -349,8 +349,8 @@ func (b *boxCopy) close() {
 	}
 }
 
-// writeBox writes the pieces of a box. failure is the device's, which is also reported to the other server; err is the
-// connection's.
+// writeBox writes the pieces of a box. The result failure is one of the device, which is also reported to the other server; err is
+// one of the connection.
 func writeBox(ctx context.Context, out *bufio.Writer, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b boxCopy
 	defer b.close()
@@ -388,8 +388,8 @@ func writePiece(out *bufio.Writer, data []byte) error {
 	return err
 }
 
-// readBox reads the pieces of a box. failure is a device's, after which the remaining pieces were read too; err is the
-// connection's.
+// readBox reads the pieces of a box. The result err is a failure of the connection. The result failure is one of this device, after
+// which the remaining pieces are read too, or of the other device, which ends the box.
 func readBox(ctx context.Context, in *bufio.Reader, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b boxCopy
 	defer b.close()

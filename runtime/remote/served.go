@@ -106,7 +106,8 @@ func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	return ev.Settle(ctx)
 }
 
-// whenUnused calls free when all commands issued so far have finished. A copy that is still arriving in the memory fails.
+// whenUnused calls free when all commands issued so far have finished and no other server copies the memory: now, or on another
+// goroutine. A copy that is still arriving in the memory fails.
 func (s *server) whenUnused(memory offload.Memory, free func()) {
 	var last []offload.Event
 	s.mu.Lock()
@@ -157,7 +158,7 @@ func (s *server) onQueue(at at, do func(*servedQueue) error) error {
 	return do(q)
 }
 
-// begins validates the number of a new command.
+// begins validates the number of a new command. A command that runs at once becomes one of the near queue first.
 func (q *servedQueue) begins(at at) error {
 	if at.Number <= q.last || q.incoming != nil {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
@@ -176,7 +177,8 @@ func (q *servedQueue) issue(at at, p pending, do func() error) error {
 	return q.issued(at, p, do())
 }
 
-// issued keeps p until the command just issued has ended. If it has already ended, its report is merged with later ones.
+// issued keeps p until the command just issued has ended. If it has already succeeded, its report is merged with later ones, or
+// sent if it is a record.
 func (q *servedQueue) issued(at at, p pending, err error) error {
 	p.number, p.err = at.Number, err
 	if p.err == nil {
@@ -294,7 +296,7 @@ func rangeOf(m offload.Memory, offset, n int64) []byte {
 	return b[offset:][:n:n]
 }
 
-// idle reports whether all commands have ended and were reported.
+// idle reports whether all commands have ended, no report of pending is missing, and the memory that they send is written.
 func (q *servedQueue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

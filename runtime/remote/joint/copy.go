@@ -45,7 +45,7 @@ type outgoing struct {
 	sent  int64
 }
 
-// Check returns an error for flows that cannot be, or that leave the memory.
+// Check prepares the copy, before Start or Run. It returns an error for flows that contradict each other or leave the memory.
 func (c *Copy) Check(members int) error {
 	for i, f := range c.Flows {
 		if int64(f.Member) >= int64(members) || int(f.Member) == c.Place || f.Offset < 0 || f.Size <= 0 || f.Size > c.Memory.Size()-c.Offset-f.Offset {
@@ -74,7 +74,7 @@ func (c *Copy) Check(members int) error {
 	return nil
 }
 
-// Start implements the start of a copy without a wait, as that of a [Reduction].
+// Start begins the copy without a wait. Its result and end are those of [Reduction.Start].
 func (c *Copy) Start(end func(error)) bool {
 	if c.Memory.Bytes() == nil {
 		return false
@@ -91,7 +91,7 @@ func (c *Copy) Start(end func(error)) bool {
 	return true
 }
 
-// finish waits until the bytes of a copy that Start has begun are sent.
+// finish ends a copy that Start has begun, once its bytes are sent.
 func (c *Copy) finish(end func(error)) {
 	if c.Operation.Err() == nil {
 		c.advance()

@@ -10,7 +10,7 @@ import (
 // Part names bytes of an operation: those of a step from a member.
 type Part struct{ Member, Step uint32 }
 
-// Hall is where the operations of a server for one client meet their bytes.
+// Hall pairs the operations of a server for one client with the bytes that other members send.
 type Hall struct {
 	mu     sync.Mutex
 	open   map[uint64]*Operation
@@ -57,7 +57,7 @@ func NewHall() *Hall {
 	return &Hall{open: map[uint64]*Operation{}, over: map[uint64]error{}}
 }
 
-// ErrBegun reports that the number of an operation is taken.
+// ErrBegun reports that the number of an operation is that of one in progress.
 var ErrBegun = errors.New("the operation has begun before")
 
 // unlock unlocks mu, then calls the functions of operations that have settled.
@@ -70,7 +70,8 @@ func (h *Hall) unlock() {
 	}
 }
 
-// Begin begins an operation with the other members at these addresses. It may have failed already.
+// Begin begins an operation with the other members at the addresses peers. The operation may have failed already. The error is
+// [ErrBegun] if an operation with this number has begun and not ended.
 func (h *Hall) Begin(number uint64, peers []string) (*Operation, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +114,8 @@ func (o *Operation) part(p Part) *arrivals {
 	return b
 }
 
-// Expect states where the bytes of a part go.
+// Expect states where the bytes of a part go, and copies those that have arrived. The operation fails if these are more than the
+// part has.
 func (o *Operation) Expect(p Part, to []byte) {
 	o.hall.mu.Lock()
 	defer o.hall.unlock()
@@ -130,8 +132,8 @@ func (o *Operation) Expect(p Part, to []byte) {
 	}
 }
 
-// Land returns the destination of n bytes at an offset of a part, or nil if there is none yet. The operation does not end before Landed is
-// called, with the result of Land.
+// Land returns the destination of n bytes at an offset of a part, and the operation. Both are nil if the destination is not known
+// yet, the operation has failed, or the bytes do not follow the last ones. [Operation.End] waits until Landed was called.
 func (h *Hall) Land(number uint64, p Part, offset, n int64) (to []byte, o *Operation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,7 +158,8 @@ func (o *Operation) Landed(p Part, n int64) {
 	o.settle()
 }
 
-// Deliver copies bytes to their destination, or keeps them until it is known.
+// Deliver copies bytes to their destination, or keeps them until it is known. It drops those of an operation that has failed or
+// ended. It returns an error for bytes that do not follow the last ones or that exceed their part.
 func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
 	h.mu.Lock()
 	defer h.unlock()
@@ -189,7 +192,7 @@ func (o *Operation) arrive(b *arrivals, n int64) {
 	o.settle()
 }
 
-// Settled reports whether all that is expected has arrived, or the operation has failed.
+// Settled reports whether all bytes of the expected parts have arrived, or the operation has failed.
 func (o *Operation) Settled() bool {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()
@@ -246,8 +249,8 @@ func (o *Operation) settle() {
 	}
 }
 
-// Then calls a function once all that is expected has arrived, or the operation has failed: now, or on the goroutine that brings the last
-// bytes, or on one of its own.
+// Then calls a function once the operation is Settled: now, or on the goroutine that brings the last bytes. After a failure it is
+// called on a goroutine of its own.
 func (o *Operation) Then(call func()) {
 	o.hall.mu.Lock()
 	defer o.hall.unlock()
@@ -255,7 +258,7 @@ func (o *Operation) Then(call func()) {
 	o.settle()
 }
 
-// Each calls a function when bytes have arrived, before that of Then: on the goroutine that brings them.
+// Each sets a function that is called when bytes have arrived, before that of Then: on the goroutine that brings them.
 func (o *Operation) Each(call func()) {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()

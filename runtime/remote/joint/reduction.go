@@ -3,7 +3,7 @@
 // and sends the result to the others.
 //
 // For copies, each process sends what it has. A process that passes bytes on does so piece by piece, as they arrive. Of a large
-// copy it sends the first part only, until the other process asks for the rest: that one may have begun late, and keeps what
+// copy it sends the first part only, until the other process asks for the rest. That process may have begun late, and keeps what
 // arrives.
 //
 // A [Hall] pairs the bytes that arrive with the memory that awaits them, whichever of the two is first.
@@ -73,8 +73,9 @@ type Reduction struct {
 	data     [][]byte         // the bytes of the operands
 }
 
-// Start begins a reduction of few bytes without a wait, and returns false if there is none to begin so. Otherwise it calls end when the
-// operation has ended and no memory is used any more: on the goroutine that brings the last bytes, or on another one.
+// Start begins a reduction of at most wholeBytes without a wait. It returns false if that is impossible: the host cannot access the
+// memory, a link is not open, or an operand has no memory. Then the caller calls Run. Otherwise Start calls end when the operation
+// has ended and no memory is used any more. The call is made by the goroutine that brings the last bytes, or by another one.
 func (r *Reduction) Start(end func(error)) bool {
 	total := r.Count * r.Width
 	if total > wholeBytes || r.Memory.Bytes() == nil {

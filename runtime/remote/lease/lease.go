@@ -41,7 +41,7 @@ type retired struct {
 	after  []Mark
 }
 
-// Mark is a command of a queue: it is outstanding until Reached has its number.
+// Mark is a command of a queue: it is outstanding until Reached is at least its number.
 type Mark struct {
 	Reached *atomic.Uint64
 	Number  uint64
@@ -50,13 +50,14 @@ type Mark struct {
 // Runs reports whether the command is outstanding.
 func (m Mark) Runs() bool { return m.Reached.Load() < m.Number }
 
-// Takes reports whether memory of a size and kind is a piece.
+// Takes reports whether memory of a size in bytes and a kind is allocated as a piece.
 func Takes(size int64, kind offload.MemoryKind) bool {
 	return kind == offload.DeviceMemory && size > 0 && size <= mostPiece
 }
 
-// Take returns a piece: the number of the server's memory, and an offset. allocate allocates device memory of the server and returns its
-// number. If there is no room for a new block, the size is allocated alone, and the block is nil.
+// Take returns a piece of at least size bytes: its block, the number of the server's memory, and the offset in it. The function
+// allocate returns the number of new device memory of the server. If a new block cannot be allocated, memory of this size alone is,
+// and the block is nil.
 func (s *Blocks) Take(size int64, allocate func(size int64) (id uint64, err error)) (b *Block, id uint64, offset int64, err error) {
 	piece := max(leastPiece, int64(1)<<bits.Len64(uint64(size-1)))
 	s.mu.Lock()
@@ -105,8 +106,8 @@ func (b *Block) take() (offset int64, ok bool) {
 	return offset, true
 }
 
-// End frees a piece that outstanding commands may still access. It reports whether the caller is to free the block: it has no piece any
-// more, and another block has the same piece size.
+// End frees a piece that outstanding commands may still access. after lists them. End reports whether the caller is to free the
+// block: none of its pieces is allocated, and another block has the same piece size.
 func (s *Blocks) End(b *Block, offset int64, after []Mark) (unused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -83,8 +83,8 @@ const (
 )
 
 // WithToken returns the address with the token in a file, or without a file with its own, or else with that of [TokenVariable] or
-// [TokenFileVariable]. Without any, the token is empty. Errors: a file that cannot be read, or that all users of the machine can
-// read or write, and a token that is too short.
+// [TokenFileVariable]. Without any, the token is empty. It returns an error if the file cannot be read, has no token or is open to
+// all users of the machine, or if the token is too short.
 func (a Address) WithToken(file string) (Address, error) {
 	source := ""
 	if file == "" && a.Token == "" {
@@ -109,7 +109,8 @@ func (a Address) WithToken(file string) (Address, error) {
 	return a, nil
 }
 
-// readPrivate reads a file that other users of the machine cannot read or write. On Windows its rights are not checked.
+// readPrivate reads a file. It refuses one that is open to all users of the machine, except on Windows, where rights are not
+// checked.
 func readPrivate(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -126,8 +127,8 @@ func readPrivate(name string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// greetTime is the time limit for each step of a new connection: to connect, to agree on keys where it is encrypted, and to prove
-// the token. The side that opens the connection does the last two within one limit.
+// greetTime is the time limit for each step of a new connection. The steps are to connect, to agree on keys where it is encrypted,
+// and to prove the token. The side that opens the connection does the last two within one limit.
 const greetTime = 5 * time.Second
 
 // Dial connects to the worker at the address. Both sides prove that they know the token.

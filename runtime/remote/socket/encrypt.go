@@ -15,7 +15,8 @@ import (
 // keyLabel names the use of the keys that proofs cover.
 const keyLabel = "EXPORTER-orepl-worker-token"
 
-// encrypt encrypts a connection that this side opened, if the address says so, and returns a digest of its keys.
+// encrypt encrypts a connection that this side opened, if the address says so. It returns 32 bytes derived from the keys, or nil
+// without encryption.
 func (a Address) encrypt(conn net.Conn) (net.Conn, []byte, error) {
 	if a.Network != tlsNetwork {
 		return conn, nil, nil
@@ -24,7 +25,7 @@ func (a Address) encrypt(conn net.Conn) (net.Conn, []byte, error) {
 	return handshake(tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}))
 }
 
-// handshake returns the encrypted connection and a digest of its keys.
+// handshake returns the encrypted connection and 32 bytes derived from its keys.
 func handshake(conn *tls.Conn) (net.Conn, []byte, error) {
 	if err := conn.Handshake(); err != nil {
 		return nil, nil, err

@@ -96,7 +96,7 @@ const (
 // acceptPause is the delay before a worker without free file descriptors accepts again.
 const acceptPause = 100 * time.Millisecond
 
-// Serve serves clients until ctx ends. report, which may be nil, receives the errors of connections.
+// Serve serves clients until ctx ends, and then returns nil. report, which may be nil, receives the errors of connections.
 func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...offload.Plugin) error {
 	room := make(chan struct{}, maxClients)
 	return l.accept(ctx, client, func(conn net.Conn, err error) {

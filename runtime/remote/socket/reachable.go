@@ -12,8 +12,8 @@ import (
 // nameTime is the time limit for looking up this machine's name.
 const nameTime = time.Second
 
-// Reachable returns the address as other machines write it. An address of all networks becomes the machine's name, or an address of
-// the machine if the name leads to none.
+// Reachable returns the address as other machines write it. A socket of Unix and an address with a host stay as they are. An
+// address of all networks becomes the machine's name, or an address of the machine if the name leads to none.
 func (a Address) Reachable() Address {
 	host, port, err := net.SplitHostPort(a.Place)
 	if a.Network == unixNetwork || err != nil {

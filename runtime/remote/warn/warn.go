@@ -50,7 +50,8 @@ func (w *Warners) Launches(program uint64, s offload.Services) {
 // maxWarnings is the maximum number of warnings that wait for the host. Further ones are dropped.
 const maxWarnings = 1024
 
-// Warn delivers a warning.
+// Warn passes a warning on to the services of the program's newest launch, on another goroutine. It drops the warning if
+// maxWarnings wait.
 func (w *Warners) Warn(program uint64, text string) { w.handle(message{program: program, text: text}) }
 
 // Unloaded says that a program is unloaded: no warnings follow.
@@ -98,10 +99,10 @@ func warnTo(to offload.Warner, text string) {
 	to.Warn(text)
 }
 
-// unloadTime is the maximum time that Unload waits for a program's last warnings. Later ones are passed on as they come.
+// unloadTime is the maximum time that Wait waits for a program's last warnings. Later ones are passed on as they come.
 const unloadTime = 500 * time.Millisecond
 
-// Wait waits until the server has unloaded a program that may warn, or the connection ends.
+// Wait waits until the server has unloaded a program that may warn, lost is closed, or unloadTime has passed.
 func (w *Warners) Wait(program uint64, lost <-chan struct{}) {
 	w.mu.Lock()
 	p := w.list[program]

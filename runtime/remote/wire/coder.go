@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Coder encodes values to Buf, or decodes them from its start. One function for both directions describes each message. After
-// an error the decoded values are zero.
+// Coder encodes values to Buf, or decodes them from its start. One function for both directions describes each message. Values
+// decoded after an error are zero.
 type Coder struct {
 	Buf     []byte
 	Reading bool
