@@ -21,7 +21,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
-// Watch is the connections of a process to others that it watches, and that watch it.
+// Watch holds the connections of a process to others that it watches, and that watch it.
 type Watch struct {
 	ID       int                     // of this process
 	Silence  time.Duration           // time after which a silent process is lost
@@ -108,8 +108,8 @@ const (
 // while this process is suspended.
 const beats = 5
 
-// Listen accepts connections of other processes until this one leaves, on the loopback interface only if near is set. It
-// returns the port, and the token that the others need.
+// Listen accepts connections of other processes until this one leaves. If near is set, it listens on the loopback interface only.
+// It returns the port, and the token that the others need.
 func (h *Watch) Listen(near bool) (port uint16, token string, err error) {
 	place := ":0"
 	if near {
@@ -154,9 +154,7 @@ func (h *Watch) admit(conn net.Conn, address socket.Address) {
 		return
 	}
 	if !h.enter() { // this process has left
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte{farewell})
-		_ = conn.Close()
+		leave(conn)
 		return
 	}
 	if _, err = conn.Write([]byte{beat}); err != nil {
@@ -168,7 +166,8 @@ func (h *Watch) admit(conn net.Conn, address socket.Address) {
 	}
 }
 
-// Connect watches the process that listens at one of the hosts, which may belong to other processes in another network.
+// Connect watches the process that listens at one of the hosts, which may belong to other processes in another network. It returns nil
+// if this process leaves meanwhile, and the reasons if it reaches the process at none of the hosts.
 func (h *Watch) Connect(id int, hosts []string, port uint16, token string) error {
 	var failures []error
 	for _, host := range hosts {
@@ -178,9 +177,20 @@ func (h *Watch) Connect(id int, hosts []string, port uint16, token string) error
 			go h.watch(conn, id, func(int) net.Conn { return h.knockAgain(address) })
 			return nil
 		}
+		if err == nil { // this process leaves
+			leave(conn)
+			return nil
+		}
 		failures = append(failures, err)
 	}
 	return errors.Join(failures...)
+}
+
+// leave closes a connection after this process has left, so that the other one does not count it as lost.
+func leave(conn net.Conn) {
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = conn.Write([]byte{farewell})
+	_ = conn.Close()
 }
 
 // knock connects to a process and checks its answer.
@@ -306,7 +316,7 @@ func (h *Watch) knockAgain(address socket.Address) net.Conn {
 		case err == nil && h.enter():
 			return conn
 		case err == nil: // this process leaves
-			_ = conn.Close()
+			leave(conn)
 			return nil
 		case errors.Is(err, syscall.ECONNREFUSED):
 			return nil
@@ -377,8 +387,8 @@ func (h *Watch) beat(conn net.Conn, inOrder <-chan bool) {
 	}
 }
 
-// listen returns nil after a process has left normally, otherwise the reason why it is lost. cut reports that the connection ended,
-// with its process or without.
+// listen reads until a process has left normally, and returns nil then, or until it is lost, and returns the reason. The result cut
+// is set if the connection ended, with its process or without.
 func (h *Watch) listen(conn net.Conn, id int) (cut bool, why error) {
 	buf := make([]byte, 64)
 	var number []byte // of a report that has not ended

@@ -94,3 +94,30 @@ func TestHeartbeatsLost(t *testing.T) {
 		}
 	}
 }
+
+// TestConnectAfterPart connects a process that has left meanwhile. The other one sees that it leaves normally.
+func TestConnectAfterPart(t *testing.T) {
+	worker, workerLeaves, lost := newHeartbeats(1, time.Minute)
+	defer close(workerLeaves)
+	host, _, _ := newHeartbeats(0, time.Minute)
+	port, token, err := worker.Listen(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.Part()
+	if err := host.Connect(1, []string{"127.0.0.1"}, port, token); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		worker.Part() // returns after the end of the connection
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case why := <-lost:
+		t.Error(why)
+	case <-time.After(time.Minute):
+		t.Error("the connection stays open")
+	}
+}
