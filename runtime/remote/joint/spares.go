@@ -1,6 +1,7 @@
 package joint
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -9,7 +10,7 @@ import (
 // Spares are memories for operands, and queues, that a device keeps from one operation to the next.
 type Spares struct {
 	mu     sync.Mutex
-	list   []offload.Memory
+	list   []offload.Memory // the oldest first
 	queues []offload.Queue
 }
 
@@ -50,8 +51,7 @@ func (s *Spares) take(d offload.Device, size int64) (offload.Memory, error) {
 	s.mu.Lock()
 	for i, m := range s.list {
 		if m.Size() >= size && m.Size() <= 4*size+4096 {
-			last := len(s.list) - 1
-			s.list[i], s.list = s.list[last], s.list[:last]
+			s.list = slices.Delete(s.list, i, i+1)
 			s.mu.Unlock()
 			return m, nil
 		}
@@ -60,19 +60,19 @@ func (s *Spares) take(d offload.Device, size int64) (offload.Memory, error) {
 	return d.Allocate(size, offload.DeviceMemory)
 }
 
-// put keeps or frees memory of take.
+// put keeps memory of take for further operations, or frees it.
 func (s *Spares) put(m offload.Memory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if m.Size() > spareBytes {
+		_ = m.Free()
+		return
+	}
 	if len(s.list) >= mostSpares { // the oldest goes, since its size was of no use for long
 		_ = s.list[0].Free()
-		s.list = append(s.list[:0], s.list[1:]...)
+		s.list = slices.Delete(s.list, 0, 1)
 	}
-	if m.Size() <= spareBytes {
-		s.list = append(s.list, m)
-	} else {
-		_ = m.Free()
-	}
+	s.list = append(s.list, m)
 }
 
 // Free frees the memories and closes the queues.
