@@ -480,8 +480,8 @@ const (
 	fragmentHead = 1 + 16 + 8 + 4 // bytes of a fragment's frame before its data
 )
 
-// lands makes the bytes of a frame with n bytes go to their destination, if it is a fragment that has one, and reports whether it
-// is. The bytes head are the frame's first.
+// lands prepares to read the bytes of a frame with n bytes to their destination. It returns false if the frame is no fragment, or
+// has no destination. The argument head holds the frame's first bytes.
 func (l *link) lands(head []byte, n uint32) bool {
 	n -= fragmentHead
 	if head[0] != byte(typeOf((*fragment)(nil))) || binary.LittleEndian.Uint32(head[fragmentHead-4:]) != n {

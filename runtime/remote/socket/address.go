@@ -84,7 +84,7 @@ const (
 
 // WithToken returns the address with the token in a file, or without a file with its own, or else with that of [TokenVariable] or
 // [TokenFileVariable]. Without any, the token is empty. It returns an error if the file cannot be read, has no token or is open to
-// all users of the machine, or if the token is too short.
+// all users of the machine. A token that is too short is an error, too.
 func (a Address) WithToken(file string) (Address, error) {
 	source := ""
 	if file == "" && a.Token == "" {
