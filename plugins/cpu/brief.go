@@ -28,8 +28,8 @@ func (pl *plan) isBrief() bool {
 	return cost > 0 && cost <= limit && cost*int64(pl.units) <= limit // the product cannot overflow
 }
 
-// RunAtOnce implements [queue.Launch] for prepared brief launches. It does not recover from panics, since a deferred call
-// would take longer than the launch. Traps of the code are guarded, and nothing else can panic.
+// RunAtOnce implements [queue.Launch] for prepared brief launches, and returns false for others. It does not recover from panics,
+// since a deferred call would take longer than the launch. Traps of the code are guarded, and nothing else can panic.
 func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	pl, ok := o.Prepared.(*plan)
 	if !ok || pl.device != l.own.device || !pl.isBrief() {

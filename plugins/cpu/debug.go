@@ -66,7 +66,7 @@ func choicesFor(s debug.Switches) choices {
 	return c
 }
 
-// vectorBits returns the width of the vector registers that compiled code may use.
+// vectorBits returns the width in bits of the vector registers that compiled code may use.
 func (c choices) vectorBits() int {
 	switch width := machine.VectorBits(); {
 	case c.features&amd64.AVX2 == 0:

@@ -7,10 +7,10 @@
 //	a.Emit(amd64.VFMADD231PS, amd64.Z(0).Merge(amd64.K1), amd64.Z(1), amd64.Mem{Base: amd64.RDI, Disp: 64})
 //	code, err := a.Finish()
 //
-// Operands are in Intel order. The destination carries the write mask ([Reg.Merge], [Reg.Zero], [Mem.Mask]); broadcasts are
-// set by [Mem.Broadcast], static rounding by a [Rounding] among the operands, a lock prefix by [Lock]. The assembler chooses
-// the same encoding as GNU as: VEX rather than EVEX, the shortest immediate, disp8 scaled by the operand size, and short
-// branches in range.
+// Operands are in Intel order. The destination carries the write mask ([Reg.Merge], [Reg.Zero], [Mem.Mask]). Broadcasts are set by
+// [Mem.Broadcast], static rounding by a [Rounding] among the operands, a lock prefix by [Lock]. The assembler chooses the same
+// encoding as GNU as. It prefers VEX to EVEX, the shortest immediate, disp8 scaled by the operand size, and short branches in
+// range.
 //
 // An instruction is an error if it does not exist, does not take its operands, or needs an extension that is not enabled.
 // The error names the wrong operand and the accepted ones. [Assembler.Finish] returns the first error.

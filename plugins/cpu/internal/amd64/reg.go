@@ -87,8 +87,8 @@ const (
 	K7
 )
 
-// GPR returns general purpose register n (0–15, in encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …) of 1, 2, 4
-// or 8 bytes. Size 1 is the low byte; ah, bh, ch and dh are not supported.
+// GPR returns general purpose register n of 1, 2, 4 or 8 bytes. The numbers 0–15 are in encoding order: rax, rcx, rdx, rbx, rsp,
+// rbp, rsi, rdi, r8 … Size 1 is the low byte; ah, bh, ch and dh are not supported.
 func GPR(n, size int) Reg {
 	if n < 0 || n > 15 {
 		return regInvalid
@@ -120,8 +120,8 @@ func K(n int) Reg {
 	return K0 + Reg(n)
 }
 
-// As returns the same register in another size in bytes: 1, 2, 4 or 8 for a general purpose register, 16, 32 or 64 for a
-// vector register. For other sizes it returns an invalid register, which [Assembler.Emit] rejects.
+// As returns the same register in another size in bytes. A general purpose register has 1, 2, 4 or 8 bytes, a vector register 16,
+// 32 or 64. For other sizes it returns an invalid register, which [Assembler.Emit] rejects.
 func (r Reg) As(size int) Reg {
 	var log Reg
 	switch size {

@@ -76,8 +76,8 @@ const (
 	waiting = 1 << 61 // the caller sleeps until the last worker leaves
 )
 
-// Run runs units 0 to units-1 of the task in chunks, with up to helpers workers. It returns when all units have finished,
-// also if the task ends the goroutine.
+// Run runs units 0 to units-1 of the task in chunks, with up to helpers workers. It returns when all units have finished, or those
+// begun before a [Share.Stop], also if the task ends the goroutine.
 func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 	j.pool, j.task = p, task
 	j.chunk = int64(chunk)
@@ -192,7 +192,8 @@ type Share struct {
 // OnWorker reports whether the share is that of a worker of the pool, not of the goroutine that runs the job.
 func (s Share) OnWorker() bool { return s.worker }
 
-// Next returns the next chunk, units [first, last). A job's chunks are in ascending order.
+// Next returns the next chunk, units [first, last). A job's chunks are in ascending order. The result ok is false if none is left,
+// or if the worker is to help another job.
 func (s Share) Next() (first, last int, ok bool) {
 	j := s.job
 	if j == nil {

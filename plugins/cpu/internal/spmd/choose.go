@@ -89,8 +89,8 @@ func wholeGroups(g *interp.Launch) bool {
 	return true
 }
 
-// fitting returns the number of registers of gangs for work-groups with this many items along x. It is that of the general
-// variant if at most an eighth of the lanes are idle.
+// fitting returns the number of registers of gangs for work-groups with this many items along x. It is that of the general variant,
+// halved while such gangs have over an eighth more registers in a row than those of one register.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {
 		lanes := p.options.Target.Lanes * w

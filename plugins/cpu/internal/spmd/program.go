@@ -164,8 +164,8 @@ const maxFrames = 256 << 20
 // maxExtent is the maximum extent of buffers; see vcode.MaxPeel.
 const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
-// Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted. It returns the number of units:
-// work-groups, or gangs if the kernel does not observe its group.
+// Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted. It returns the number of units: work-groups,
+// or gangs if the kernel does not observe its group. The error is [ErrTooLarge] or the reason why the variant has no code.
 func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err error) {
 	s := Spec{Stores: p.stores(g)}
 	s.WithinExtents, s.IndicesProved = p.facts.Hold(g)

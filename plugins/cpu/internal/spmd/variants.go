@@ -31,7 +31,7 @@ func (v *variants) all() []variantEntry {
 	return nil
 }
 
-// find returns the entry of a spec, or nil.
+// find returns the function of a spec, or nil if no entry has the spec.
 func (v *variants) find(s Spec) makeOnce {
 	list := v.all()
 	for i := range list {
@@ -42,7 +42,7 @@ func (v *variants) find(s Spec) makeOnce {
 	return nil
 }
 
-// add returns the entry of a spec. If there is none, it adds one that calls compile.
+// add returns the function of a spec. If no entry has the spec, it adds one that calls compile once.
 func (v *variants) add(s Spec, compile makeOnce) makeOnce {
 	v.mu.Lock()
 	defer v.mu.Unlock()

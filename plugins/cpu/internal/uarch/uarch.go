@@ -22,8 +22,8 @@ type Model struct {
 	Divide float64 // cycles of a 512-bit vdivps; 0 without AVX-512
 	Root   float64 // cycles of a 512-bit vsqrtps; 0 without AVX-512
 
-	// PastCache is the memory footprint of a launch, relative to the last-level cache, above which rows that are only
-	// written are stored non-temporally. 0 disables it.
+	// PastCache is a memory footprint of launches, relative to the last-level cache. Above it, rows that are only written are
+	// stored non-temporally. 0 disables this.
 	PastCache float64
 
 	// PastCacheAlone replaces PastCache for launches on one core, unless it is 0.
@@ -87,7 +87,8 @@ type identity struct {
 	avx512        bool
 }
 
-// of returns the table of a processor. A family newer than the tables has the newest table of its vendor.
+// of returns the table of a processor. Families of AMD newer than the tables have the newest one of AMD; those of Intel other than
+// 6 have the generic one.
 func of(id identity) *Model {
 	switch id.vendor {
 	case "AuthenticAMD", "HygonGenuine":
@@ -113,8 +114,8 @@ func amd(id identity) string {
 	return "zen3"
 }
 
-// intel returns the table's name for an Intel processor: by its model, or by its vector extensions if the model is newer
-// than the tables.
+// intel returns the table's name for an Intel processor. Models of family 6 that are not listed have a table by their vector
+// extensions.
 func intel(id identity) string {
 	switch id.model {
 	case 0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56: // Haswell and Broadwell

@@ -14,7 +14,7 @@ const (
 	CtxResume     = 8   // the address at which the code resumes after a trap
 	CtxFrame      = 16  // the first frame of the current work-group
 	CtxStop       = 24  // the address of the flag that cancels the launch
-	CtxX          = 32  // i32: the first item of the current gang; when the code starts, of the row
+	CtxX          = 32  // i32: the first item of the current gang
 	CtxY          = 36  // i32
 	CtxZ          = 40  // i32
 	CtxLeft       = 48  // i64: remaining gangs or work-groups

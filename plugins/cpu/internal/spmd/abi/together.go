@@ -1,8 +1,8 @@
 package abi
 
 // ColumnGangs is the number of gangs that share a transposed load from shared memory. The first of them loads rows of eight
-// elements, transposes them in registers, and stores eight columns in the context; each gang then loads its column. That
-// takes a quarter of the time of gathers. Work-groups must be as wide as a gang, and a multiple of eight rows high.
+// elements, transposes them in registers, and stores eight columns in the context. Each gang then loads its column. That takes a
+// quarter of the time of gathers. Work-groups must be as wide as a gang, and a multiple of eight rows high.
 const ColumnGangs = 8
 
 // MaxGangItems is the maximum number of items of a gang. Only one-gang groups have such wide gangs.

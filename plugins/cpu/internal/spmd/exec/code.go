@@ -25,8 +25,8 @@ func (c *Code) GangsOf(size [3]int) int {
 	return ((size[0]-1)/c.Width + 1) * ((size[1]-1)/c.Height + 1) * size[2]
 }
 
-// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs per row. first is the first
-// row of its band.
+// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs per row. The result first
+// is the first row of its band.
 func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
 	first = unit / (perRow * band) * band
@@ -58,7 +58,7 @@ type Code struct {
 	Width     int // items in a row of a gang
 	Height    int // rows of a gang
 	Target    *vcode.Target
-	Small     bool
+	Small     bool // indices have 32 bits: buffers must be smaller than 2 GiB
 	BatchRow  int  // bytes of a row that a batch loads per round; 0 without batches
 	Band      int  // rows of a band in column-major order; 0 for row-major order
 	Barrier   bool // the kernel has barriers or group operations: gangs of a group run in turn

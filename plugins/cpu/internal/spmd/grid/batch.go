@@ -115,8 +115,8 @@ func (l *Builder) nextOfBatch() {
 	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxGroup, 4).At(), vcode.Imm(1))
 }
 
-// roundOfBatch emits the end of a round of a group in a batch: a switch to the next group, or a jump to the next round at
-// top.
+// roundOfBatch emits the end of a round of a group in a batch. It switches to the next group, whose round is at top, or after the
+// last one to the first.
 func (l *Builder) roundOfBatch(top amd64.Label) {
 	last := l.NewLabel()
 	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxAssembled, 8).At())
@@ -166,7 +166,7 @@ func (l *Builder) resumeGroup() {
 	l.Jump(amd64.JMP, l.dispatch)
 }
 
-// endOfGroup emits the end of a group of a kernel with batches: a switch to another group of the batch, or a jump to the
+// endOfGroup emits the end of a group of a kernel with batches. It switches to another group of the batch, or continues with the
 // code that follows.
 func (l *Builder) endOfGroup() {
 	frame, assembled, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()

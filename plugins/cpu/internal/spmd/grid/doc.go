@@ -5,17 +5,17 @@
 // band. Kernels with barriers run work-group by work-group: a dispatch table resumes each gang at the barrier where it
 // waits. A one-gang group needs neither frames nor barriers.
 //
-// Group operations are computed here if all gangs participate and their lanes are the items of the group in order; otherwise
-// they trap to package exec. An interleaved loop runs some iterations of each gang in turn, so that adjacent gangs load
-// adjacent lines at about the same time. A batch is several small work-groups that run such a loop together.
+// Group operations are computed here if all gangs participate and their lanes are the items of the group in order. Otherwise they
+// trap to package exec. An interleaved loop runs some iterations of each gang in turn, so that adjacent gangs load adjacent lines
+// at about the same time. A batch is several small work-groups that run such a loop together.
 //
 // # Design
 //
 // Gangs at a barrier are frames that are resumed on one goroutine, so atomics on shared memory need no lock prefix.
 //
-// Loops that carry little run in rounds: each gang of neighbouring groups does a few iterations before any does the next, so
-// groups read pages from end to end. One test with the last counter covers a round of all gangs, and one register has their
-// counters: a gang that loaded its own from its frame would touch a fifth cache line for four vectors that it carries.
+// Loops that carry little run in rounds. Each gang of neighbouring groups does a few iterations before any does the next, so groups
+// read pages from end to end. One test with the last counter covers a round of all gangs, and one register has their counters. A
+// gang that loaded its own from its frame would touch a fifth cache line for four vectors that it carries.
 //
 // A sweep over one row on Zen has rounds of two iterations, which fetch the next round. Rounds of eight, left to the processor's own
 // prefetches, were 5 to 20 % slower. For two rows it is the reverse while the memory is idle: rounds of two lost 10 % from dot. All 64

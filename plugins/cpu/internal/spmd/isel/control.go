@@ -365,7 +365,7 @@ func (l *Lowerer) loop(s *Scope) {
 	}
 	switch {
 	case s.diverges && simple:
-		// All lanes run the same iterations, so the loop ends when no lane is active.
+		// Active lanes are in the same iteration, so the loop ends when no lane is active.
 		l.Cur, l.Dead = s.act, s.End
 	case s.diverges:
 		l.Cur, l.Dead = s.act, s.Latch

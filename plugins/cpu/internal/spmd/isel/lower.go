@@ -18,9 +18,11 @@ type Grid interface {
 	GroupOp(in *ir.Instr)
 	// Interleaves returns the only exit of a loop that should be interleaved, or nil.
 	Interleaves(loop *ir.Instr) *ir.Instr
-	// BeginInterleaved begins an interleaved loop, and returns the values of its parameters in the first iteration.
+	// BeginInterleaved emits the rounds of an interleaved loop. It returns the values of its parameters for the ordinary loop that
+	// follows.
 	BeginInterleaved(loop, exit *ir.Instr) values.Entry
-	// NextIteration emits the end of an iteration if the loop is interleaved, and reports whether it did.
+	// NextIteration ends an iteration of an interleaved loop if another one of the gang follows in the round, and reports whether
+	// it did.
 	NextIteration(in *ir.Instr) bool
 	// LeaveInterleaved emits the exit of an interleaved loop.
 	LeaveInterleaved(in *ir.Instr)

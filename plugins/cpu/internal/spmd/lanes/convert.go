@@ -57,7 +57,7 @@ func (g *Gang) Map(v []vcode.Reg, make func(d, a vcode.Reg)) []vcode.Reg {
 }
 
 // Convert emits the conversion of numbers to n registers of another type. Floats beyond the range of an integer type are clamped if
-// clamps is set, and wrap otherwise. uniform means that each register has one number for all lanes.
+// clamps is set, and wrap otherwise. The flag uniform means that each register has one number for all lanes.
 func (g *Gang) Convert(v []vcode.Reg, from, to ir.Type, clamps bool, n int, uniform bool) []vcode.Reg {
 	switch {
 	case from.IsFloat() && to.IsFloat():

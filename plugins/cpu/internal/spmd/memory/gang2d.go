@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// span returns the difference between the last and the first lane of a gang, for a value with strides s. grows reports
+// span returns the difference between the last and the first lane of a gang, for a value with strides s. The result grows reports
 // whether the difference is small and no lane is less than the previous one.
 func (l *Addresses) span(s analysis.Strides) (n int32, grows bool) {
 	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Spec.Is2D() && (s[1] < 0 || s[1] > vcode.MaxPeel) {

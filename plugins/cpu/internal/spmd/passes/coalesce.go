@@ -7,9 +7,9 @@ import (
 )
 
 // Coalesce computes a value directly in the register of the variable to which it is copied, such as the next value of a loop
-// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the variable;
-// only its first instruction may read it. A variable that is live across a barrier is spilled, so a value of several
-// instructions keeps its own register.
+// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the variable. Only its
+// first instruction may read it. A variable that is live across a barrier is spilled, so a value of several instructions keeps its
+// own register.
 func Coalesce(f *vcode.Func) {
 	at := f.AllMentions()
 	cold := coldLabels(f)

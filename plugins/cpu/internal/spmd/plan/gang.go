@@ -18,10 +18,10 @@ const (
 	straightRoomShort = 40 // for targets whose masks are vectors
 )
 
-// ChooseGang returns the number of registers of a gang. Several registers hide the latency of arithmetic in loops, or of
-// much arithmetic without loops, if all live values fit the machine registers. Kernels with barriers gain from wide gangs,
-// since fewer gangs wait. A 2-D gang with vector masks may have three registers: two short vectors do not hide the latency
-// of a loop, and the spills of three cost less.
+// ChooseGang returns the number of registers of a gang. Several registers hide the latency of arithmetic in loops, or of much
+// arithmetic without loops, if all live values fit the machine registers. Kernels with barriers gain from wide gangs, since fewer
+// gangs wait. A 2-D gang with vector masks may have three registers. Two short vectors do not hide the latency of a loop, and the
+// spills of three cost less.
 func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 	u := k.Uniformity(gangScope(twoD))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
@@ -59,9 +59,9 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 	return 1
 }
 
-// Limits of loops that mostly add to sums, such as those of products of matrices by register tiles. If two registers a sum do not
-// fit, as for spilledSums with sixteen registers, an iteration waits for the sums in memory; with four registers it has enough other
-// work.
+// Limits of loops that mostly add to sums, such as those of products of matrices by register tiles. Two registers a sum may not
+// fit, as for spilledSums with sixteen registers. Then an iteration waits for the sums in memory; with four registers it has enough
+// other work.
 const (
 	leastSums    = 6
 	spilledSums  = 7

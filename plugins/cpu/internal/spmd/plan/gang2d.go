@@ -77,8 +77,8 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 	return 8
 }
 
-// countReuse returns the number of varying values that a loop carries, of its loads shared by a row, and of those shared by
-// all rows. only reports whether it has no other varying accesses.
+// countReuse returns the number of varying values that a loop carries, of its loads shared by a row, and of those shared by all
+// rows. The result only reports whether it has no other varying accesses.
 func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Affine) (sums, perRow, oneRow int, only bool) {
 	for _, p := range loop.Then.Params {
 		if along.Value(p) == ir.Varying || down.Value(p) == ir.Varying {

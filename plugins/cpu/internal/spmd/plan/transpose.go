@@ -87,11 +87,10 @@ func (l *Analysis) ColumnBytes() int {
 	return len(l.Columns) * l.GangRegs * abi.ColumnGangs * l.Options.Target.Bytes()
 }
 
-// findTiles finds and numbers the stores that use transpose tiles. In column-major order, lanes store to different rows. A
-// tile collects the values of several gangs, one per lane of a vector, in a frame; its last gang transposes them and stores
-// whole vectors. Such stores must be the last accesses of the kernel, each to a buffer that nothing else accesses, to
-// adjacent elements along a column. Nothing may follow them, since an access of the same memory under another name must find
-// the stored value.
+// findTiles finds and numbers the stores that use transpose tiles. In column-major order, lanes store to different rows. A tile
+// collects the values of several gangs, one per lane of a vector, in a frame. Its last gang transposes them and stores whole
+// vectors. Such stores must be the last accesses of the kernel, each to a buffer that nothing else accesses, to adjacent elements
+// along a column. Nothing may follow them, since an access of the same memory under another name must find the stored value.
 func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	uses := make([]int, len(l.Kernel.Arrays))
 	early := false // a gang of a tile may end before its store

@@ -64,8 +64,8 @@ func Ordered(op ir.Op) bool {
 // maxFrame is the maximum size of a gang's frame in bytes.
 const maxFrame = 16 << 20
 
-// Supported returns an [*UnsupportedError] if this variant cannot be compiled: gangs need too much memory, or a one-gang
-// group has a reduction with a non-uniform result.
+// Supported returns an [*UnsupportedError] if this variant cannot be compiled. Its gangs need too much memory, or a one-gang group
+// has a reduction with a non-uniform result.
 func (a *Analysis) Supported() error {
 	if y := a.LayOut(); y.Frame > maxFrame {
 		bytes := 0

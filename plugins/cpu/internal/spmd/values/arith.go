@@ -243,8 +243,8 @@ func (l *Lowering) choose(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// chooseLess emits a Select that matches a minimum or maximum instruction: these return the second operand unless the first
-// is less, or greater, also for zeros and NaNs. It returns nil for other Selects.
+// chooseLess emits a Select that matches a minimum or maximum instruction. These return the second operand unless the first is
+// less, or greater, also for zeros and NaNs. It returns nil for other Selects.
 func (l *Lowering) chooseLess(in *ir.Instr) []vcode.Reg {
 	test := in.Args[0].Def
 	if test == nil || test.Op != ir.Lt || !in.Type().IsFloat() {

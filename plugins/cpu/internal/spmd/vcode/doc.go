@@ -10,8 +10,8 @@
 //
 // # Vectors
 //
-// Instructions are those of AVX-512 on vectors of any length: the operand [Reg.Z] is a whole vector of the [Target], and
-// [Reg.Y] is half of one. Package avx2 replaces the instructions that AVX2 lacks, and shortens the operands.
+// Instructions are those of AVX-512 on vectors of any length. The operand [Reg.Z] is a whole vector of the [Target], and [Reg.Y] is
+// half of one. Package avx2 replaces the instructions that AVX2 lacks, and shortens the operands.
 //
 // # Constants
 //
