@@ -334,9 +334,9 @@ func (a *allocation) collect() {
 	}
 }
 
-// Free frees the buffer's memory once the commands that use it have finished; it does not wait for them.
-// Every later use of the buffer or of its views, and a second Free, is a Closed error. Freeing a view ends the view
-// only.
+// Free frees the buffer's memory once the commands that use it have finished; it does not wait for them. Every later use of it or
+// of its views, and a second Free, is a Closed error. Freeing a view ends the view only. A global variable's buffer cannot be
+// freed.
 func (b *Buffer) Free() error {
 	if b.root != nil {
 		if b.freed.Swap(true) {
@@ -436,8 +436,8 @@ type ViewOptions struct {
 	Label string // default: the buffer's label
 }
 
-// View returns a buffer on a part of the same memory. It must lie inside the buffer, and its start must be aligned to
-// its element type.
+// View returns a buffer on a part of the same memory. Errors: InvalidSize if it leaves the buffer, InvalidArgument for a start that
+// is not aligned to its element type, Closed for a freed buffer.
 func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
 	const op = "view"
 	if b.Freed() {

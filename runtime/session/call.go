@@ -110,8 +110,8 @@ type Call struct {
 	accesses []access // sorted by resource
 }
 
-// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type, rank or group size;
-// InvalidDevice for a buffer of another device; InvalidSize for a launch that is too large; Closed for freed objects.
+// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type or rank, InvalidDevice for a buffer of
+// another device. Sizes out of range are InvalidSize, freed buffers Closed, missing services NotFound or Unsupported.
 func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	c := k.Unbound()
 	if err := c.Rebind(cfg, args...); err != nil {
@@ -373,7 +373,7 @@ func (c *Call) checkType(i int, a Arg) error {
 	return nil
 }
 
-// groupHint returns the hint for groups that are too large.
+// groupHint is the hint for groups that are too large.
 const groupHint = "make the group smaller, or leave its size out for the default; a launch has as many groups as its size needs"
 
 func (c *Call) setGroupSize(size []int) error {

@@ -185,7 +185,8 @@ func (d *Device) freeAll() {
 	d.freeStages()
 }
 
-// giveBack calls free when the fences have been reached: immediately, or at a later allocation, free or sync.
+// giveBack calls free when the fences have been reached: immediately, or at a later allocation, staged copy, or Sync or end of a
+// queue.
 func (d *Device) giveBack(pending []fence, free func()) {
 	pending = slices.DeleteFunc(pending, func(m fence) bool { return m.event.Done() })
 	if len(pending) == 0 {

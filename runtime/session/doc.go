@@ -15,8 +15,7 @@
 // # Additions to the contract
 //
 //   - Plugins are opened when they are first needed; devices have ids ("cpu", "cuda:0").
-//   - Buffers have a type, one to three dimensions and a label, and start as zero. Every wrong
-//     call is refused at once, with a hint.
+//   - Buffers have a type, one to three dimensions and a label, and start as zero. Wrong calls are refused at once.
 //   - Hazards: an allocation records which commands of which queues accessed which range of it. A command on another
 //     queue waits, by events, for the commands that it conflicts with. Accesses from one queue cost nothing, since a
 //     queue runs in order. [QueueOptions] can switch hazards off.
@@ -27,10 +26,10 @@
 //
 // # Failures
 //
-// A wrong command is refused at the call. A command that fails while it runs fails its queue: the next [Queue.Sync],
-// synchronous read or [Event.Sync] returns the failure, once, with the number of further ones. An event returns the
-// failure of the commands issued since the previous event, at each call. Queue.Sync skips failures of events that are
-// being waited for. [Queue.Settle] and [Event.Settle] wait and return no failure.
+// A wrong command is refused at the call. A command that fails while it runs fails its queue. The next [Queue.Sync], synchronous
+// read or [Event.Sync] returns the failure, once, with the number of further ones. An event returns the failure of the commands
+// issued since the previous event, at each call. Queue.Sync skips failures of events that are being waited for. [Queue.Settle] and
+// [Event.Settle] wait and return no failure.
 //
 // All methods may be called by several goroutines, but a [Call] belongs to one at a time.
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix of whole parts, such as "mpi:2", selects
-// the first matching device. "gpu" selects the best GPU of this machine, and "" the best device of all. Plugins that cannot
-// match are not opened. The error is NotFound with the available devices and plugins.
+// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix of whole parts, such as "mpi:2", selects the
+// first matching device. "gpu" selects the best GPU of this machine, and "" the best device of all. Plugins that cannot match are
+// not opened. Errors: NotFound with the available devices and plugins, or the reason why the plugin or the device is missing.
 func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 	switch id {
 	case "":

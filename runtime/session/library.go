@@ -92,8 +92,8 @@ func (s *Session) registerRead(ctx context.Context, label string, data []byte, r
 	return s.register(ctx, object, false, lib)
 }
 
-// RegisterFile registers the contents of a file. An empty label is the file's name. The members of a thin archive are read
-// beside it.
+// RegisterFile registers the contents of a file. An empty label is the file's name. The members of a thin archive are read beside
+// it. Errors: NotFound, HostIO, and those of Register.
 func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...RegisterOptions) (*Library, error) {
 	data, err := reader(opts)(path)
 	if err != nil {

@@ -109,8 +109,8 @@ func (t *liveTable) libraries() []*Library {
 	return list
 }
 
-// NewOwner returns a number that tells the objects of one user of the session from those of others. name names the user in spans of
-// the hook; it may be empty.
+// NewOwner returns a number that tells the objects of one user of the session from those of others. The name is for spans of the
+// hook; it may be empty.
 func (s *Session) NewOwner(name string) uint64 {
 	number := s.owners.Add(1)
 	s.spans.Name(number, name)
@@ -120,8 +120,8 @@ func (s *Session) NewOwner(name string) uint64 {
 // EndOwner forgets an owner's name.
 func (s *Session) EndOwner(number uint64) { s.spans.Name(number, "") }
 
-// Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been
-// reached. It omits default queues and unlisted libraries.
+// Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been reached.
+// It omits default queues, and queues and libraries that are unlisted.
 func (s *Session) Live() []Object {
 	var list []Object
 	for _, e := range s.live.entries() {

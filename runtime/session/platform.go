@@ -169,8 +169,8 @@ func (s *Session) Opened() (list []*Device) {
 	return list
 }
 
-// Joining returns the devices of plugins to which further ones may join. more has a channel for each such plugin, which is closed when
-// the next device has joined.
+// Joining returns the devices of plugins to which further ones may join. For each such plugin it returns a channel that is closed
+// when the next device has joined.
 func (s *Session) Joining(ctx context.Context) (list []*Device, more []<-chan struct{}) {
 	for _, p := range s.opened() {
 		if g, ok := p.raw.(offload.Growing); ok {

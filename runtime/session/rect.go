@@ -82,8 +82,8 @@ func (x *box) host(data []byte) offload.HostRect {
 	return offload.HostRect{Data: data, RowPitch: x.extent[0], SlicePitch: x.extent[0] * x.extent[1]}
 }
 
-// WriteRect copies src, which holds the rectangle's elements without gaps, into a rectangle of the buffer. src belongs to the
-// queue until the command has run.
+// WriteRect copies src, which holds the rectangle's elements without gaps, into a rectangle of the buffer. The memory of src
+// belongs to the queue until the command has run.
 func (q *Queue) WriteRect(b *Buffer, r Rect, src []byte) error {
 	return q.hostRect("write", b, r, src, true)
 }

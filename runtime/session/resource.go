@@ -61,9 +61,9 @@ const manyUses = 32
 
 // order makes command seq of q wait for the uses that conflict with t, and records t. The caller holds res.mu.
 //
-// A use is dropped when every access that conflicts with it also conflicts with t, and t runs later: on the same queue, or
-// because q was just made to wait. Finished uses are dropped too. A use marked always stays until it has finished, since a
-// queue without hazard tracking does not wait for t.
+// A use is dropped when every access that conflicts with it also conflicts with t, and t runs later. It does on the same queue, or
+// if q was just made to wait. Finished uses are dropped too. A use marked always stays until it has finished, since a queue without
+// hazard tracking does not wait for t.
 func (q *Queue) order(t *access, seq uint64, always bool) error {
 	r := t.res
 	var err error

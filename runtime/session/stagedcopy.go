@@ -149,7 +149,7 @@ func (q *Queue) command(op string, t access, run func() error) error {
 
 // Join issues a part of copies between several devices, as [offload.Mover] returned it. The part writes the buffer, or reads it.
 // Without a part, Join only makes the queue wait for the commands of others with which one will conflict. All queues of a joint
-// launch are to wait before its first part is issued: a wait for a queue covers all that was issued to it.
+// launch are to wait before its first part is issued. A wait for a queue covers all that was issued to it.
 func (q *Queue) Join(op string, b *Buffer, write bool, part *offload.Launch) error {
 	if err := q.check(op, b, 0, 0); err != nil {
 		return err
