@@ -15,8 +15,8 @@ type Client struct {
 	number uint32
 }
 
-// NewClient returns a client of a channel that a server has initialized. Memory of another version is an
-// [offload.Unsupported] error.
+// NewClient returns a client of a channel that a server has initialized. Memory of another version is an [offload.Unsupported]
+// error, memory without a channel InvalidBinary or InvalidSize.
 func NewClient(memory []byte) (*Client, error) {
 	c, err := open(memory)
 	if err != nil {
@@ -31,7 +31,8 @@ func (c *Client) Numbered(n uint32) *Client { return &Client{c.c, n & clientMask
 // Lanes returns the number of lanes of a port.
 func (c *Client) Lanes() int { return c.c.layout.Lanes }
 
-// Open waits for a free port and begins a call for the lanes of mask. The port is closed by [Client.Close].
+// Open waits for a free port and begins a call for the lanes of mask. The port is closed by [Client.Close]. Errors: InvalidArgument
+// for lanes that the channel lacks, Closed after the server's end, and the cause of an ended ctx.
 func (c *Client) Open(ctx context.Context, opcode uint32, mask uint64, oneWay bool) (*Port, error) {
 	if mask == 0 || mask&^c.c.allLanes() != 0 {
 		return nil, offload.Errorf(offload.InvalidArgument, "rpc", "lanes %#x of a channel with %d", mask, c.c.layout.Lanes)

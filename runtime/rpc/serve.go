@@ -35,7 +35,8 @@ func (s *Server) Poll(on bool) {
 	wake(s.c.control)
 }
 
-// Serve answers requests until ctx ends or [Server.Close]. It sleeps without requests. Calls of Serve must not overlap.
+// Serve answers requests until ctx ends, whose cause it returns, or until [Server.Close], after which it returns nil. It sleeps
+// without requests. A second call waits for the end of the first.
 func (s *Server) Serve(ctx context.Context) error {
 	s.serving.Lock()
 	defer s.serving.Unlock()

@@ -72,7 +72,7 @@ const (
 	portIdle    = iota // the next packet begins a call
 	portBusy           // a handler runs
 	portWaiting        // a handler waits for the client
-	portDead           // a handler failed during a call
+	portDead           // the server has ended while a handler waited for the client
 )
 
 // NewServer initializes memory as a channel and returns its server. memory has at least [Layout.Size] bytes, is aligned to 8
@@ -148,7 +148,7 @@ func (s *Server) Busy() (busy []PortState, ports int) {
 	return busy, len(s.ports)
 }
 
-// Counts returns the number of calls of each operation.
+// Counts returns the number of calls of each operation, in no particular order.
 func (s *Server) Counts() []Count {
 	var list []Count
 	for op, e := range *s.handlers.Load() {

@@ -33,7 +33,7 @@ type Config struct {
 	Calls  [2][]Call // calls of each client
 	Bell   bool      // the server sleeps, and clients ring
 	Orders []rpc.Order
-	Limit  int // maximum number of states
+	Limit  int // number of states after which Run returns an error; 0: none
 }
 
 // Call is a call of a client.
