@@ -36,9 +36,10 @@ func part(b *session.Buffer, from, n int64) (*session.Buffer, error) {
 	return b.View(session.ViewOptions{Start: from, Dims: []int{int(n)}})
 }
 
-// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each device
-// reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel
-// reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
+// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each
+// device reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. The function
+// reducer returns a library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing
+// to reduce. Buffers of different types or lengths are an InvalidArgument error.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
 	for i, b := range list {

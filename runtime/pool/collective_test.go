@@ -122,3 +122,38 @@ func TestCollective(t *testing.T) {
 		}
 	}
 }
+
+// TestOverlap compares views of one buffer, with an empty one between two that overlap.
+func TestOverlap(t *testing.T) {
+	ctx := context.Background()
+	s := session.Open(session.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	defer s.Close(ctx)
+	d, err := s.Device(ctx, "cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := d.NewBuffer(session.BufferOptions{Type: contract.I32, Dims: []int{10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := func(from, n int64) *session.Buffer {
+		b, err := part(whole, from, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		list []*session.Buffer
+		want bool
+	}{
+		{[]*session.Buffer{view(0, 5), view(5, 5)}, false},
+		{[]*session.Buffer{view(0, 6), view(5, 5)}, true},
+		{[]*session.Buffer{whole, view(1, 0)}, false},
+		{[]*session.Buffer{view(0, 8), view(1, 0), view(4, 2)}, true},
+	} {
+		if got := overlap(c.list); got != c.want {
+			t.Errorf("%v: %v", c.list, got)
+		}
+	}
+}

@@ -34,13 +34,14 @@ func overlap(list []*session.Buffer) bool {
 	}
 	var places []place
 	for _, b := range list {
-		id, offset, _, _ := b.Memory()
-		places = append(places, place{id, offset, offset + b.Size()})
+		if id, offset, _, _ := b.Memory(); b.Size() > 0 {
+			places = append(places, place{id, offset, offset + b.Size()})
+		}
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset)) })
 	for i := 1; i < len(places); i++ {
 		a, b := &places[i-1], &places[i]
-		if a.id == b.id && b.offset < a.after && b.after > b.offset {
+		if a.id == b.id && b.offset < a.after {
 			return true
 		}
 	}
@@ -134,8 +135,8 @@ func route(n int, size int64) (flows []contract.Flow) {
 	return flows
 }
 
-// Broadcast copies a buffer to others of its size. Devices that can do so pass it on to each other by one command each. Others
-// copy it down a binomial tree.
+// Broadcast copies a buffer to others of its size; another size is an InvalidSize error. Devices that can do so pass it on to each
+// other by one command each. Others copy it down a binomial tree.
 func (c *Collective) Broadcast(src *session.Buffer, list []*session.Buffer) error {
 	const op = "broadcast"
 	for i, dst := range list {
@@ -216,12 +217,13 @@ func partsOf(op string, all *session.Buffer, list []*session.Buffer) (views []*s
 	return views, nil
 }
 
-// Scatter copies a whole buffer to parts, which follow each other.
+// Scatter copies a whole buffer to parts, which follow each other. Errors: InvalidArgument for parts of another type, InvalidSize
+// if they have not as many elements as the whole together.
 func (c *Collective) Scatter(whole *session.Buffer, parts []*session.Buffer) error {
 	return c.exchange("scatter", whole, parts, true)
 }
 
-// Gather copies parts, which follow each other, to a whole buffer.
+// Gather copies parts, which follow each other, to a whole buffer. Its errors are those of Scatter.
 func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) error {
 	return c.exchange("gather", whole, parts, false)
 }

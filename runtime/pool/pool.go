@@ -68,8 +68,8 @@ func (p *Pool[T]) Push(task T, member int) {
 // Requeue adds a task of a lost member in front of all others.
 func (p *Pool[T]) Requeue(task T) { p.common = slices.Insert(p.common, 0, task) }
 
-// Next returns a task that can begin, and the member that runs it until End. Members take turns. Each begins its own tasks,
-// then those without data. Then it steals the last task of the longest list among fully occupied members.
+// Next returns a task that can begin, and the member that runs it until End, or false if none can. Members take turns. Each begins
+// its own tasks, then those without data. Then it steals the last task of the longest list among fully occupied members.
 func (p *Pool[T]) Next() (task T, member int, ok bool) {
 	if len(p.common)+p.owned == 0 {
 		return task, 0, false
@@ -182,7 +182,9 @@ func (p *Pool[T]) Withdraw(drop func(T) bool) (withdrawn []T) {
 	}
 	p.common = keep(p.common)
 	for i := range p.near {
+		n := len(p.near[i])
 		p.near[i] = keep(p.near[i])
+		p.owned -= n - len(p.near[i])
 	}
 	return withdrawn
 }

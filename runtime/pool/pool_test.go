@@ -179,3 +179,14 @@ func TestJoinPool(t *testing.T) {
 		t.Errorf("%q, %+v", got, p.Members())
 	}
 }
+
+// TestWithdrawnTasksAreNotOwned withdraws tasks whose data is on a member: the count of such tasks falls.
+func TestWithdrawnTasksAreNotOwned(t *testing.T) {
+	p := New[int](2, 1)
+	for task := range 4 {
+		p.Push(task, task%2)
+	}
+	if got := p.Withdraw(func(task int) bool { return task != 3 }); len(got) != 3 || p.owned != 1 || p.Waiting() != 1 {
+		t.Errorf("%v withdrawn, %d owned, %d waiting", got, p.owned, p.Waiting())
+	}
+}
