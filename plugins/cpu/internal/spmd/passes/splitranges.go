@@ -26,7 +26,10 @@ func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	for at := int32(0); int(at) < len(old); {
 		end := at
 		if at > begin && s.mayBegin(at) {
-			end = s.pieceFrom(at)
+			end = s.pieceFrom(at, int32(len(old)))
+			if loop := s.firstLoop(at, end); loop < end {
+				end = s.pieceFrom(at, loop)
+			}
 		}
 		if end == at {
 			f.Add(old[at])
@@ -101,9 +104,9 @@ func (s *splitter) mayBegin(i int32) bool {
 	return false
 }
 
-// pieceFrom returns the end of the region that starts at a position.
-func (s *splitter) pieceFrom(begin int32) int32 {
-	end := s.balanced(begin, int32(len(s.insts)))
+// pieceFrom returns the end of the region that starts at a position, which is at most limit.
+func (s *splitter) pieceFrom(begin, limit int32) int32 {
+	end := s.balanced(begin, limit)
 	for again := true; again; {
 		again = false
 		for i := begin; i < end; i++ {
@@ -117,6 +120,45 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 		}
 	}
 	return end
+}
+
+// firstLoop returns the end of the first loop of a region with several loops, if these mention more vectors than there are
+// registers. Otherwise it returns the end of the region.
+func (s *splitter) firstLoop(begin, end int32) int32 {
+	first, loops, depth := end, 0, 0
+	vectors := map[int32]bool{}
+	for i := begin; i < end; i++ {
+		in := &s.insts[i]
+		switch in.Kind {
+		case vcode.KindLoopBegin, vcode.KindColdBegin:
+			depth++
+		case vcode.KindColdEnd:
+			depth--
+		case vcode.KindLoopEnd:
+			if depth--; depth > 0 {
+				continue
+			}
+			if loops++; loops == 1 {
+				first = i + 1
+				for first < end && s.insts[first].Kind == vcode.KindLabel { // the jump out of the loop stays in the region
+					first++
+				}
+			}
+		}
+		if depth == 0 {
+			continue
+		}
+		s.list = s.f.Mentions(in, s.list[:0])
+		for _, r := range s.list {
+			if k, ok := s.flow.NumberOf(r); ok && s.f.Regs[r].Class == vcode.ClassVec {
+				vectors[k] = true
+			}
+		}
+	}
+	if loops < 2 || len(vectors) <= s.f.Target.Vectors {
+		return end
+	}
+	return first
 }
 
 // balanced returns the last position before a limit that is outside of all loops and cold code started in the region.

@@ -71,22 +71,23 @@ const (
 // sumsOf returns the maximum number of floating-point sums to which an iteration of an innermost loop adds once.
 func sumsOf(k *ir.Kernel, u *ir.Uniformity) (most int) {
 	k.Body.Walk(func(loop *ir.Instr) {
-		if loop.Op != ir.Loop || !analysis.ContinuesOnlyAtEnd(loop) {
-			return
+		if loop.Op == ir.Loop && analysis.ContinuesOnlyAtEnd(loop) {
+			most = max(most, len(sumsOfLoop(loop, u)))
 		}
-		next, sums := loop.Then.Terminator(), 0
-		if next.Op != ir.Continue || next.Target != loop {
-			return
-		}
-		for i, v := range loop.Then.Params {
-			in := next.Args[i].Def
-			if in != nil && v.Type.IsFloat() && u.Value(v) == ir.Varying && (in.Op == ir.FMA || in.Op == ir.Add) && slices.Contains(in.Args, v) {
-				sums++
-			}
-		}
-		most = max(most, sums)
 	})
 	return most
+}
+
+// sumsOfLoop returns the floating-point sums to which an iteration of a loop adds once. The loop continues only at its end.
+func sumsOfLoop(loop *ir.Instr, u *ir.Uniformity) (sums []*ir.Value) {
+	next := loop.Then.Terminator()
+	for i, v := range loop.Then.Params {
+		in := next.Args[i].Def
+		if in != nil && v.Type.IsFloat() && u.Value(v) == ir.Varying && (in.Op == ir.FMA || in.Op == ir.Add) && slices.Contains(in.Args, v) {
+			sums = append(sums, v)
+		}
+	}
+	return sums
 }
 
 // inRounds reports whether all divergent loops are interleaved, and so need no masks.

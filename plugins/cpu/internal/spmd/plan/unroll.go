@@ -8,8 +8,9 @@ import (
 // maxRepeated is the maximum number of instructions of an unrolled body per register.
 const maxRepeated = 192
 
-// Unroll returns a kernel with profitable loops of constant trip count unrolled, and the unroll factors by loop.
+// Unroll returns a kernel with profitable loops of constant trip count unrolled, after [SplitSums], and the unroll factors by loop.
 func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr]int) {
+	k, added := SplitSums(k, options, spec)
 	some := false
 	k.Body.Walk(func(in *ir.Instr) { some = some || in.Op == ir.Loop && mayCount(in) })
 	if !some {
@@ -17,6 +18,7 @@ func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr
 	}
 	c := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone().Kernels[0]
 	limits := opt.PartialUnrollLimits{Whole: maxRepeated / spec.Gang, Body: maxRepeated / spec.Gang, Total: MaxBoth * 3 / 4 / spec.Gang}
+	limits.Total += added * limits.Body
 	if spec.Adjacent || options.InterleaveAll {
 		u := c.Uniformity(gangScope(spec.Is2D()))
 		limits.Leave = func(loop *ir.Instr) bool { return OnlyExit(loop) != nil && loadsRows(loop, u) }
