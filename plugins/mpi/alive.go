@@ -10,10 +10,12 @@ import (
 	"net/netip"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/bell"
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
+	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/remote"
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
 )
@@ -249,8 +251,13 @@ func (w *world) wait() error {
 			return w.err
 		case <-time.After(100 * time.Millisecond):
 		}
-		if since.IsZero() && w.losses.Load() > 0 {
-			since = time.Now()
+		if w.losses.Load() > 0 {
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if passedOn() && w.endStopped() && job.Current().Interface != job.OpenMPI { // MPICH waits for dead processes, too
+				return nil
+			}
 		}
 		if time.Since(looked) > endTime {
 			w.endFrozen()
@@ -304,13 +311,21 @@ func (w *world) endFrozen() {
 	}
 }
 
-// endStopped ends the lost processes of this machine that a signal has stopped, since launchers wait for them.
-func (w *world) endStopped() {
+// passedOn reports whether the launcher has read all output of this process. MPICH's drops the rest after it has found a dead process.
+func passedOn() bool { return unread(int(syscall.Stdout)) == 0 && unread(int(syscall.Stderr)) == 0 }
+
+// endStopped ends the lost processes of this machine that a signal has stopped, since launchers wait for them, and so does MPI's end. It
+// reports whether there was one.
+func (w *world) endStopped() (ok bool) {
+	if w.role != hostRole {
+		return false
+	}
 	found, _ := members.Local()
 	for rank, m := range found {
-		if w.role != hostRole || !m.Stopped || w.lostError(rank) == nil {
-			continue
+		if m.Stopped && w.lostError(rank) != nil {
+			kill(m)
+			ok = true
 		}
-		kill(m)
 	}
+	return ok
 }

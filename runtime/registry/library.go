@@ -181,7 +181,13 @@ func (l *Library) check(s *slot) {
 	}
 }
 
+// noneFits returns the error of a library without an image for a device. The device may have been lost while it checked one.
 func (l *Library) noneFits(s *slot) error {
+	for _, f := range s.fits {
+		if offload.CodeOf(f.err) == offload.DeviceLost {
+			return f.err
+		}
+	}
 	if len(s.fits) == 1 {
 		return &offload.Error{Code: codeOr(s.fits[0].err, offload.InvalidBinary), Op: "load", Device: s.id, Label: l.lib.Label,
 			Detail: "the image does not fit the device", Err: s.fits[0].err}

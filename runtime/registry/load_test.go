@@ -67,3 +67,27 @@ func TestAPluginThatPanicsWhileLoading(t *testing.T) {
 		}
 	}
 }
+
+// checker is a device whose check of images fails with the test's error.
+type checker struct {
+	*device
+	err error
+}
+
+func (c *checker) CheckImage(*offload.Image) (int, error) { return 0, c.err }
+
+// TestADeviceThatIsLostDuringACheck checks that the error is the loss, not an image that does not fit.
+func TestADeviceThatIsLostDuringACheck(t *testing.T) {
+	for _, images := range [][]string{{"a"}, {"a", "b"}} {
+		var log []string
+		p, d := newPlatform("p", &log, map[string]int{"a": 1, "b": 1})
+		c := &checker{d, offload.Errorf(offload.DeviceLost, "load", "the process ended").On("p:0", "")}
+		p.devices = []offload.Device{c}
+		r := registry.New(nil)
+		r.AddPlatform(ctx, "p", p, []string{"p:0"})
+		_, err := register(t, r, "lib", images...).Load(ctx, c)
+		if offload.CodeOf(err) != offload.DeviceLost || strings.Contains(err.Error(), "fit") {
+			t.Errorf("%d images: %v", len(images), err)
+		}
+	}
+}

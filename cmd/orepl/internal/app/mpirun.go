@@ -31,7 +31,7 @@ const mpiEndTime = 10 * time.Second
 const mpiLossTime = 2 * time.Second
 
 // mpiGoneTime bounds that time once all processes have ended after a loss. Open MPI's launcher may wait for one nevertheless.
-const mpiGoneTime = time.Second
+const mpiGoneTime = 700 * time.Millisecond
 
 // runMPI implements orepl mpirun.
 func runMPI(inv *invocation) error {
