@@ -39,9 +39,8 @@ type set struct {
 	vm     *goja.Runtime
 	global *goja.Object
 
+	buffers     *buffers
 	lazy        []*lazy
-	transfers   bool          // the methods of transfer are defined
-	sizes       *sizes        // nil before the first resizable buffer
 	toPrimitive goja.Callable // nil before the first use
 	describe    goja.Callable // Object.getOwnPropertyDescriptor
 	defineOwn   goja.Callable // Reflect.defineProperty
@@ -74,9 +73,10 @@ func Install(h Host) (*Set, error) {
 		return nil, err
 	}
 	b := &set{Host: h, vm: h.VM, global: h.VM.GlobalObject()}
+	b.buffers = &buffers{set: b}
 	b.describe = callable(b.object("Object").Get("getOwnPropertyDescriptor"))
 	b.defineOwn = callable(b.object("Reflect").Get("defineProperty"))
-	for _, install := range []func() error{b.installRegExp, b.installNumber, b.installJSON, b.installDate, b.installWeak, b.installScripts, b.installText, b.installHoles, b.installBuffer, b.installErrors, stacks{b}.install} {
+	for _, install := range []func() error{b.installRegExp, b.installNumber, b.installJSON, b.installDate, b.installWeak, b.installScripts, b.installText, b.installHoles, b.buffers.install, b.installErrors, stacks{b}.install} {
 		if err := install(); err != nil {
 			return nil, err
 		}

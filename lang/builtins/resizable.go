@@ -86,8 +86,15 @@ func (r *resizable) find(o *goja.Object) *view {
 	return nil
 }
 
+// buffers is the ArrayBuffers of an engine.
+type buffers struct {
+	*set
+	transfers bool   // the methods of transfer are defined
+	sizes     *sizes // nil before the first resizable buffer
+}
+
 // resizableOf returns the resizable buffer of a value, or nil.
-func (b *set) resizableOf(v goja.Value) *resizable {
+func (b *buffers) resizableOf(v goja.Value) *resizable {
 	if in, ok := internals.BufferOf(v); ok && b.sizes != nil {
 		return b.sizes.of[in.ID()].Value()
 	}
@@ -95,7 +102,7 @@ func (b *set) resizableOf(v goja.Value) *resizable {
 }
 
 // viewed returns the resizable buffer of a typed array or a DataView, or nil.
-func (b *set) viewed(v goja.Value) *resizable {
+func (b *buffers) viewed(v goja.Value) *resizable {
 	if in, ok := internals.ViewOf(v); ok && b.sizes != nil {
 		return b.sizes.of[in.Buffer().ID()].Value()
 	}
@@ -112,7 +119,7 @@ type sizes struct {
 }
 
 // newResizable makes a fresh buffer resizable.
-func (b *set) newResizable(o *goja.Object, size, most int) *resizable {
+func (b *buffers) newResizable(o *goja.Object, size, most int) *resizable {
 	b.resizing()
 	b.Allocate("new ArrayBuffer", uint64(most))
 	in, _ := internals.BufferOf(o)
@@ -129,7 +136,7 @@ func (b *set) newResizable(o *goja.Object, size, most int) *resizable {
 }
 
 // bytes allocates memory, or throws.
-func (b *set) bytes(n int) (memory []byte) {
+func (b *buffers) bytes(n int) (memory []byte) {
 	defer func() {
 		if recover() != nil {
 			b.fail("RangeError", "out-of-memory", "new ArrayBuffer: maxByteLength is more than the memory of this machine", "")
@@ -139,7 +146,7 @@ func (b *set) bytes(n int) (memory []byte) {
 }
 
 // index converts a value like ToIndex.
-func (b *set) index(v goja.Value, what string) int {
+func (b *buffers) index(v goja.Value, what string) int {
 	if isUndefined(v) {
 		return 0
 	}
@@ -153,8 +160,8 @@ func (b *set) index(v goja.Value, what string) int {
 	return int(f)
 }
 
-// installBuffer makes the constructor accept the option maxByteLength.
-func (b *set) installBuffer() error {
+// install makes the constructor accept the option maxByteLength.
+func (b *buffers) install() error {
 	native, ok := internals.NativeOf(b.object("ArrayBuffer"))
 	if !ok || native.Construct == nil || *native.Construct == nil || !internals.HasBuffers() {
 		return internals.Unknown("ArrayBuffer")
@@ -183,7 +190,7 @@ func (b *set) installBuffer() error {
 }
 
 // sliceBuffer makes ArrayBuffer.prototype.slice refuse detached buffers, and copy no more than there is after a conversion.
-func (b *set) sliceBuffer() {
+func (b *buffers) sliceBuffer() {
 	b.wrap(b.object("ArrayBuffer", "prototype"), "slice", func(c goja.FunctionCall, fn function) goja.Value {
 		in, ok := internals.BufferOf(c.This)
 		if !ok {
@@ -219,7 +226,7 @@ func (b *set) sliceBuffer() {
 }
 
 // resizing makes views know of resizable buffers, before the first one is made.
-func (b *set) resizing() {
+func (b *buffers) resizing() {
 	if b.sizes != nil {
 		return
 	}
@@ -311,7 +318,7 @@ func (b *set) resizing() {
 var resizableText string
 
 // resizingMethods makes methods run as scripts for typed arrays of resizable buffers where scripts can resize meanwhile.
-func (b *set) resizingMethods(typed *goja.Object) {
+func (b *buffers) resizingMethods(typed *goja.Object) {
 	load := func() map[string]goja.Callable {
 		if b.sizes.scripts != nil {
 			return b.sizes.scripts
@@ -376,7 +383,7 @@ func relative(v goja.Value, n int) int {
 }
 
 // tracked returns the arguments of a view without a length of its own, with its length at present.
-func (b *set) tracked(r *resizable, args []goja.Value, name string, size int) []goja.Value {
+func (b *buffers) tracked(r *resizable, args []goja.Value, name string, size int) []goja.Value {
 	offset := 0
 	if len(args) > 1 {
 		offset = b.index(args[1], "new "+name+": the offset")
@@ -391,7 +398,7 @@ func (b *set) tracked(r *resizable, args []goja.Value, name string, size int) []
 }
 
 // transfer defines the methods of ArrayBuffer that move and resize its memory, and its state.
-func (b *set) transfer() {
+func (b *buffers) transfer() {
 	if b.transfers {
 		return
 	}

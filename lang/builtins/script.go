@@ -25,11 +25,11 @@ func (b *set) installScripts() error {
 		if err != nil {
 			return err
 		}
-		b.transfer()
+		b.buffers.transfer()
 		b.call(callable(v), goja.Undefined(), b.global)
 		return nil
 	}, "Atomics")
-	b.wanted(func() error { b.transfer(); return nil }, "transfer", "detached", "resiz", "maxByteLength")
+	b.wanted(func() error { b.buffers.transfer(); return nil }, "transfer", "detached", "resiz", "maxByteLength")
 	b.wanted(func() error { _, err := b.Run("orepl:accessors.js", accessorsText); return err }, "Getter__", "Setter__")
 	disposables := func() error {
 		v, err := b.Run("orepl:dispose.js", disposeText)

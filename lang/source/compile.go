@@ -225,7 +225,7 @@ func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
 	w.hoistVars(wrapper.DeclarationList)
 	w.hoist(wrapper.Body.List)
 	w.list(&wrapper.Body.List)
-	w.rewrite(wrapper)
+	(&rewriter{walker: w, top: top.scope}).rewrite(wrapper)
 	if w.err != nil {
 		return u, &problem{offset: w.err.offset, message: w.err.message, final: true}
 	}

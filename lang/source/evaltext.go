@@ -101,7 +101,7 @@ func ParseEval(text string, context EvalContext) (*EvalTree, error) {
 	if w.err != nil {
 		return nil, refusal(evalName, text, w.err.offset, w.err.message, "")
 	}
-	w.change(top.scope)
+	(&rewriter{walker: w, top: top.scope}).change()
 	if at := w.lowered.TopUsing; at != 0 {
 		program.Body = desugar.Surround(program.Body, desugar.TopScope, at, false, nil)
 	}

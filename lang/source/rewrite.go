@@ -12,16 +12,22 @@ import (
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
+// A rewriter changes a tree that a walker has visited.
+type rewriter struct {
+	*walker
+	top   *scope // of the text
+	fixed bool   // an import is assigned
+}
+
 // rewrite makes the changes that require all declarations to be known.
-func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
-	top := w.scope
+func (w *rewriter) rewrite(wrapper *ast.FunctionLiteral) {
 	w.listLinks()
-	w.exports(top)
+	w.exports()
 	w.resolve()
-	w.fixImports(top)
-	w.exportWrites(top)
-	w.placeMarks(top)
-	w.change(top)
+	w.fixImports()
+	w.exportWrites()
+	w.placeMarks()
+	w.change()
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)
@@ -43,8 +49,8 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 }
 
 // change makes the changes that do not depend on the kind of the text.
-func (w *walker) change(top *scope) {
-	w.replaceReads(top)
+func (w *rewriter) change() {
+	w.replaceReads()
 	for _, change := range w.later {
 		change()
 	}
@@ -56,7 +62,7 @@ func (w *walker) change(top *scope) {
 
 // surroundTop disposes of the resources of the top level at its end. A module's code becomes a generator of its own, whose names
 // stay at the level of a function.
-func (w *walker) surroundTop(wrapper *ast.FunctionLiteral) {
+func (w *rewriter) surroundTop(wrapper *ast.FunctionLiteral) {
 	at := w.lowered.TopUsing
 	if at == 0 {
 		return
@@ -81,7 +87,7 @@ func (w *walker) surroundTop(wrapper *ast.FunctionLiteral) {
 }
 
 // listLinks numbers the bindings of imports.
-func (w *walker) listLinks() {
+func (w *rewriter) listLinks() {
 	for i, imp := range w.unit.Imports {
 		for _, n := range imp.Names {
 			w.unit.Links = append(w.unit.Links, Link{Import: i, Name: n.Export, Local: n.Local, Offset: n.Offset})
@@ -90,14 +96,14 @@ func (w *walker) listLinks() {
 }
 
 // exports resolves the bindings of exported names. A name that is imported and exported becomes a re-export.
-func (w *walker) exports(top *scope) {
+func (w *rewriter) exports() {
 	u := w.unit
 	slices.SortStableFunc(u.Exports, func(a, b Export) int { return a.Offset - b.Offset })
 	for i := range u.Exports {
 		e := &u.Exports[i]
 		if link := u.linkOf(e.Local); e.Local != "" && link != nil {
 			e.Import, e.ImportName, e.Local = link.Import, link.Name, ""
-		} else if e.Local != "" && top.bindings[e.Local] == nil {
+		} else if e.Local != "" && w.top.bindings[e.Local] == nil {
 			w.fail(e.Offset, fmt.Sprintf("%q is exported but declared nowhere in this file", e.Local))
 		}
 	}
@@ -113,11 +119,11 @@ func (u *Unit) linkOf(local string) *Link {
 }
 
 // fixImports makes assignments to imports throw, by assigning a constant instead. At a prompt they are syntax errors.
-func (w *walker) fixImports(top *scope) {
+func (w *rewriter) fixImports() {
 	for i := range w.refs {
 		r := &w.refs[i]
 		b := r.scope.lookup(r.name)
-		if !r.write || b == nil || b.Kind != KindImport || b != top.bindings[r.name] {
+		if !r.write || b == nil || b.Kind != KindImport || b != w.top.bindings[r.name] {
 			continue
 		}
 		if w.unit.kind == Prompt {
@@ -145,7 +151,7 @@ func (w *walker) fixImports(top *scope) {
 
 // replaceReads replaces top-level reads of arguments by an error, because the interpreter would read those of the wrapping
 // function. If checks are enabled, it also replaces reads of imports that may be uninitialized.
-func (w *walker) replaceReads(top *scope) {
+func (w *rewriter) replaceReads() {
 	imports := map[string]int{}
 	for i, l := range w.unit.Links {
 		if l.Name != "*" {
@@ -156,8 +162,8 @@ func (w *walker) replaceReads(top *scope) {
 		b := r.scope.lookup(r.name)
 		at := (*r.slot).Idx0()
 		switch i, isImport := imports[r.name]; {
-		case r.name == "arguments" && b == nil && r.scope.fn.belongsTo(top.fn):
-			if f := top.fn; !f.outside {
+		case r.name == "arguments" && b == nil && r.scope.fn.belongsTo(w.top.fn):
+			if f := w.top.fn; !f.outside {
 				if f.arguments != "" {
 					*r.slot, f.named = ident(f.arguments, at), true
 				}
@@ -171,7 +177,7 @@ func (w *walker) replaceReads(top *scope) {
 		case r.name == "arguments" && b == nil && r.scope.fn.arrow:
 			// The compiler keeps the arguments for arrow functions only at the second use of the name.
 			*r.slot = &ast.SequenceExpression{Sequence: []ast.Expression{*r.slot, *r.slot}}
-		case w.early && isImport && b == top.bindings[r.name]:
+		case w.early && isImport && b == w.top.bindings[r.name]:
 			unset := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: ident(r.name, at), Right: ident(paramUnset, at), Comparison: true}
 			*r.slot = &ast.ConditionalExpression{Test: unset, Consequent: call(paramEarly, at, number(i, at)), Alternate: *r.slot}
 		}
@@ -180,7 +186,7 @@ func (w *walker) replaceReads(top *scope) {
 
 // replacePowers replaces powers, and shifts and products whose size is checked, by calls. It runs last, because other changes replace
 // their operands.
-func (w *walker) replacePowers() {
+func (w *rewriter) replacePowers() {
 	for _, p := range w.powers {
 		if e := p.assign; e != nil {
 			id := e.Left.(*ast.Identifier)
@@ -236,7 +242,7 @@ func (f *function) belongsTo(outer *function) bool {
 
 // pause lets a module yield after its functions are marked, before other code runs. The marking statements come first,
 // including an unnamed function that is exported by default.
-func (w *walker) pause(body *[]ast.Statement) {
+func (w *rewriter) pause(body *[]ast.Statement) {
 	functions := 0
 	for _, s := range *body {
 		if _, ok := s.(*ast.FunctionDeclaration); ok {
@@ -274,7 +280,7 @@ func (u *Unit) exportsOf(local string) []int {
 }
 
 // exportWrites wraps assignments to exported bindings, so that importers see the new value.
-func (w *walker) exportWrites(top *scope) {
+func (w *rewriter) exportWrites() {
 	if len(w.unit.Exports) == 0 {
 		return
 	}
@@ -282,7 +288,7 @@ func (w *walker) exportWrites(top *scope) {
 		at := (*wr.slot).Idx0()
 		args := []ast.Expression{nil}
 		for _, name := range wr.names {
-			if wr.scope.lookup(name) != top.bindings[name] || top.bindings[name] == nil {
+			if wr.scope.lookup(name) != w.top.bindings[name] || w.top.bindings[name] == nil {
 				continue
 			}
 			for _, i := range w.unit.exportsOf(name) {
@@ -301,7 +307,7 @@ func (w *walker) exportWrites(top *scope) {
 
 // placeMarks numbers the sites and attaches a mark to each function. The mark is the site's number if all free variables are
 // global or at the module level. Otherwise it is a thunk that reads the others and returns that mark.
-func (w *walker) placeMarks(top *scope) {
+func (w *rewriter) placeMarks() {
 	for i, m := range w.markings {
 		at := m.node.Idx0()
 		var cases []ast.Expression
@@ -309,7 +315,7 @@ func (w *walker) placeMarks(top *scope) {
 		for _, b := range m.fn.free {
 			f := Free{Name: b.Name, Binding: b, Local: -1, Module: -1}
 			switch {
-			case b.scope != top:
+			case b.scope != w.top:
 				f.Local = len(cases)
 				cases = append(cases, ident(b.Name, at))
 			case w.unit.kind == Module:
@@ -341,7 +347,7 @@ func (w *walker) placeMarks(top *scope) {
 }
 
 // exportDeclarations exports the value of each exported declaration once it is initialized.
-func (w *walker) exportDeclarations(body *[]ast.Statement) {
+func (w *rewriter) exportDeclarations(body *[]ast.Statement) {
 	if len(w.unit.Exports) == 0 {
 		return
 	}
@@ -379,7 +385,7 @@ func (w *walker) exportDeclarations(body *[]ast.Statement) {
 }
 
 // insertHead inserts the links to other modules and the scope thunk before the first statement.
-func (w *walker) insertHead(body *[]ast.Statement) {
+func (w *rewriter) insertHead(body *[]ast.Statement) {
 	var head []ast.Statement
 	at := file.Idx(1)
 	u := w.unit
@@ -415,7 +421,7 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 }
 
 // at returns the tree position of an offset in the parsed text.
-func (w *walker) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
+func (w *rewriter) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
 
 // hasValue reports whether a statement at the end of a prompt line can have a completion value.
 func hasValue(s ast.Statement) bool {
@@ -456,7 +462,7 @@ func returning(s ast.Statement) ast.Statement {
 
 // makeGlobal converts top-level declarations to assignments to globals, so that later lines see them and may repeat them. The
 // last statement returns its value.
-func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
+func (w *rewriter) makeGlobal(wrapper *ast.FunctionLiteral) {
 	var functions, out []ast.Statement
 	for _, s := range wrapper.Body.List {
 		switch s := s.(type) {

@@ -39,7 +39,6 @@ type walker struct {
 	reads      []read
 	countLoops bool
 	early      bool // checks the uses of imports; see Options.CheckImports
-	fixed      bool // an import is assigned
 	result     bool // the last statement may have a value
 	err        *syntaxError
 }

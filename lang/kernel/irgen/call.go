@@ -6,7 +6,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 func (g *generator) call() {
 	if g.chance(50) {
 		args := []*ir.Value{g.some(one(g, Values), false).Value}
-		for range g.rng.IntN(3) {
+		for range g.IntN(3) {
 			args = append(args, g.some(one(g, Values), false).Value)
 		}
 		g.define(g.emit(&ir.Instr{Op: ir.Call, Fn: "first", Args: args}, args[0].Type), false)

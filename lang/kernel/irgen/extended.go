@@ -4,9 +4,9 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 
 // extend emits a version 2 operation without implementation-defined effects.
 func (g *generator) extend(at context) {
-	switch g.rng.IntN(5) {
+	switch g.IntN(5) {
 	case 0:
-		g.emit(&ir.Instr{Op: ir.Fence, Order: ir.FenceOrder(g.rng.IntN(3)), Reach: ir.FenceReach(g.rng.IntN(3))}, ir.Void)
+		g.emit(&ir.Instr{Op: ir.Fence, Order: ir.FenceOrder(g.IntN(3)), Reach: ir.FenceReach(g.IntN(3))}, ir.Void)
 	case 1:
 		g.emit(&ir.Instr{Op: ir.Pause}, ir.Void)
 	case 2:
@@ -21,7 +21,7 @@ func (g *generator) extend(at context) {
 // extension emits an extension operation that no back end implements, with its fallback.
 func (g *generator) extension(at context) {
 	var args []*ir.Value
-	for range g.rng.IntN(4) {
+	for range g.IntN(4) {
 		args = append(args, g.some(one(g, Values), false).Value)
 	}
 	in := g.nested(ir.Region, g.types(), args...)

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
@@ -34,7 +32,8 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 	if o.Size == 0 {
 		o.Size = 60
 	}
-	g := &generator{rng: rng, options: o, left: o.Size, c: &oracle.Case{}}
+	g := &generator{draws: draws{Rand: rng}, options: o, left: o.Size, c: &oracle.Case{}}
+	g.affine.generator = g
 	g.k = &ir.Kernel{Name: "random", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	g.b = ir.Builder{Kernel: g.k, Block: g.k.Body}
 	g.c.Kernel = g.k
@@ -75,13 +74,12 @@ func Module(k *ir.Kernel) *ir.Module {
 }
 
 type generator struct {
-	rng     *rand.Rand
+	draws
 	options Options
 	c       *oracle.Case
 	k       *ir.Kernel
 	b       ir.Builder
 	left    int // remaining instructions
-	records int // number of records so far
 	rank    int // rank of the launch
 
 	values  []value // values in scope
@@ -101,8 +99,8 @@ type generator struct {
 	tallies []*array // for atomics on shared memory
 	long    []*array // one-dimensional buffers with more elements than items in the launch
 
-	placedIn []*array          // buffers for affine indices
-	brought  map[int]*ir.Value // parameters with small values
+	affine  affineLoads
+	brought map[int]*ir.Value // parameters with small values
 }
 
 // value is a register in scope.
@@ -134,10 +132,6 @@ type context struct {
 	depth   int
 }
 
-func (g *generator) chance(percent int) bool { return g.rng.IntN(100) < percent }
-
-func one[T any](g *generator, list []T) T { return list[g.rng.IntN(len(list))] }
-
 func (g *generator) emit(in *ir.Instr, t ir.Type) *ir.Value {
 	g.left--
 	if in.Op != ir.Const && !in.Op.IsTerminator() {
@@ -162,54 +156,37 @@ func (g *generator) some(t ir.Type, uniform bool) value {
 		}
 	}
 	if len(fit) == 0 || g.chance(15) {
-		return value{g.constant(t, g.bits(t)), true}
+		return value{g.b.Const(t, g.bits(t)), true}
 	}
 	// prefers recent values, so that results flow on
-	n := len(fit) - 1 - min(g.rng.IntN(len(fit)), g.rng.IntN(len(fit)))
+	n := len(fit) - 1 - min(g.IntN(len(fit)), g.IntN(len(fit)))
 	return fit[n]
 }
 
-func (g *generator) constant(t ir.Type, bits uint64) *ir.Value { return g.b.Const(t, bits) }
-
 func (g *generator) int(n int) *ir.Value { return g.b.Int(ir.I32, int64(n)) }
-
-// bits returns random bits of a value of the type.
-func (g *generator) bits(t ir.Type) uint64 {
-	switch {
-	case g.chance(50):
-		return one(g, Special(t))
-	case t == ir.Bool:
-		return g.rng.Uint64() & 1
-	case t.IsFloat():
-		return ir.FloatBits(t, (g.rng.Float64()-0.5)*float64(int(1)<<g.rng.IntN(12)))
-	case g.chance(60):
-		return ir.IntBits(t, g.rng.Int64N(41)-20)
-	}
-	return ir.IntBits(t, int64(g.rng.Uint64()))
-}
 
 // launch chooses the launch and group sizes.
 func (g *generator) launch() {
-	g.rank = 1 + g.rng.IntN(3)
+	g.rank = 1 + g.IntN(3)
 	g.c.Size, g.c.GroupSize = [3]int{1, 1, 1}, [3]int{1, 1, 1}
 	for axis := range g.rank {
-		g.c.Size[axis] = 1 + g.rng.IntN([]int{300, 20, 7}[g.rank-1])
-		g.c.GroupSize[axis] = 1 + g.rng.IntN([]int{70, 9, 4}[g.rank-1])
+		g.c.Size[axis] = 1 + g.IntN([]int{300, 20, 7}[g.rank-1])
+		g.c.GroupSize[axis] = 1 + g.IntN([]int{70, 9, 4}[g.rank-1])
 		if g.chance(30) {
 			g.c.GroupSize[axis] = []int{64, 8, 4}[g.rank-1]
 		}
 	}
 	if g.rank == 1 && g.chance(10) {
-		g.c.GroupSize[0] = 257 + g.rng.IntN(300) // more than one row of the interpreter's lanes
+		g.c.GroupSize[0] = 257 + g.IntN(300) // more than one row of the interpreter's lanes
 	}
-	g.c.SubgroupSize = 4 << g.rng.IntN(5)
+	g.c.SubgroupSize = 4 << g.IntN(5)
 	if g.options.Even {
 		g.evenGroups()
 	}
 	if g.options.Strides && g.chance(80) {
-		g.rank = 1 + g.rng.IntN(2)
-		g.c.GroupSize = [3]int{64 << g.rng.IntN(2), 1 + g.rng.IntN(g.rank), 1}
-		g.c.Size = [3]int{g.c.GroupSize[0] * (1 + g.rng.IntN(5)), g.c.GroupSize[1] * (1 + g.rng.IntN(g.rank)), 1}
+		g.rank = 1 + g.IntN(2)
+		g.c.GroupSize = [3]int{64 << g.IntN(2), 1 + g.IntN(g.rank), 1}
+		g.c.Size = [3]int{g.c.GroupSize[0] * (1 + g.IntN(5)), g.c.GroupSize[1] * (1 + g.IntN(g.rank)), 1}
 	}
 }
 
@@ -222,9 +199,9 @@ func (g *generator) evenGroups() {
 	}
 	g.c.GroupSize = one(g, groups[g.rank-1])
 	for axis := range g.rank {
-		g.c.Size[axis] = g.c.GroupSize[axis] * (1 + g.rng.IntN(3))
+		g.c.Size[axis] = g.c.GroupSize[axis] * (1 + g.IntN(3))
 		if g.chance(10) {
-			g.c.Size[axis] -= g.rng.IntN(g.c.GroupSize[axis])
+			g.c.Size[axis] -= g.IntN(g.c.GroupSize[axis])
 		}
 	}
 }
@@ -250,45 +227,6 @@ func (g *generator) buffer(name string, elem ir.Elem, dims []int, data []byte) *
 	return a
 }
 
-func (g *generator) elem() ir.Elem {
-	if g.chance(80) {
-		return ir.Elem{Scalar: one(g, Storage)}
-	}
-	return ir.Elem{Record: g.record(2)}
-}
-
-func (g *generator) record(depth int) *ir.Record {
-	var fields []ir.Field
-	for i := range 1 + g.rng.IntN(4) {
-		f := ir.Field{Name: string(rune('a' + i)), Elem: ir.Elem{Scalar: one(g, Storage)}}
-		if depth > 1 && g.chance(20) {
-			f.Elem = ir.Elem{Record: g.record(depth - 1)}
-		}
-		for range g.rng.IntN(3) / 2 * (1 + g.rng.IntN(2)) {
-			f.Dims = append(f.Dims, 1+g.rng.IntN(4))
-		}
-		fields = append(fields, f)
-	}
-	g.records++
-	return ir.NewRecord("record"+strconv.Itoa(g.records), fields)
-}
-
-// fill returns random bytes for n elements.
-func (g *generator) fill(elem ir.Elem, n int) []byte {
-	data := make([]byte, n*elem.Size())
-	if elem.Record != nil || g.chance(30) {
-		for i := range data {
-			data[i] = byte(g.rng.Uint32())
-		}
-		return data
-	}
-	data = data[:0]
-	for range n {
-		data = AppendElem(data, elem.Scalar, scalar.Store(elem.Scalar, g.bits(elem.Scalar.Value())))
-	}
-	return data
-}
-
 func product(dims []int) int {
 	n := 1
 	for _, d := range dims {
@@ -299,7 +237,7 @@ func product(dims []int) int {
 
 // parameters creates the arrays and scalars.
 func (g *generator) parameters() {
-	for i := range 1 + g.rng.IntN(3) {
+	for i := range 1 + g.IntN(3) {
 		name := string(rune('a' + i))
 		t := one(g, Values)
 		v := g.k.NewValue(t, nil)
@@ -309,17 +247,17 @@ func (g *generator) parameters() {
 		g.c.Args = append(g.c.Args, oracle.Arg{Bits: g.bits(t)})
 		g.define(v, true)
 	}
-	for i := range 1 + g.rng.IntN(3) {
+	for i := range 1 + g.IntN(3) {
 		var dims []int
-		for range 1 + g.rng.IntN(3) {
-			dims = append(dims, 1+g.rng.IntN(12))
+		for range 1 + g.IntN(3) {
+			dims = append(dims, 1+g.IntN(12))
 		}
 		elem := g.elem()
 		g.inputs = append(g.inputs, g.buffer("in"+string(rune('0'+i)), elem, dims, g.fill(elem, product(dims))))
 	}
 	for i := range 2 {
 		if g.options.Strides {
-			n := 1 + g.rng.IntN(6*g.c.Size[0])
+			n := 1 + g.IntN(6*g.c.Size[0])
 			elem := ir.Elem{Scalar: one(g, Storage)}
 			g.long = append(g.long, g.buffer("long"+string(rune('0'+i)), elem, []int{n}, g.fill(elem, n)))
 		}
@@ -328,44 +266,44 @@ func (g *generator) parameters() {
 	for axis := g.rank - 1; axis >= 0; axis-- {
 		shape = append(shape, g.c.Size[axis])
 	}
-	for i := range 2 + g.rng.IntN(2) {
+	for i := range 2 + g.IntN(2) {
 		elem := g.elem()
 		g.outputs = append(g.outputs, g.buffer("out"+string(rune('0'+i)), elem, shape, g.fill(elem, product(shape))))
 	}
 	kinds := []ir.AtomicKind{ir.AtomicAdd, ir.AtomicSub, ir.AtomicMin, ir.AtomicMax, ir.AtomicAnd, ir.AtomicOr, ir.AtomicXor}
-	for i := range g.rng.IntN(3) {
+	for i := range g.IntN(3) {
 		t := one(g, Ints)
 		kind := one(g, kinds)
 		if (kind == ir.AtomicMin || kind == ir.AtomicMax) && g.chance(50) {
 			t = one(g, Floats)
 		}
-		n := 1 + g.rng.IntN(8)
+		n := 1 + g.IntN(8)
 		a := g.buffer("count"+string(rune('0'+i)), ir.Elem{Scalar: t}, []int{n}, g.fill(ir.Elem{Scalar: t}, n))
 		a.atomic = kind
 		g.counts = append(g.counts, a)
 	}
-	for i := range g.rng.IntN(3) {
-		g.private = append(g.private, g.newArray("own"+string(rune('0'+i)), ir.Private, g.elem(), []int{1 + g.rng.IntN(9)}))
+	for i := range g.IntN(3) {
+		g.private = append(g.private, g.newArray("own"+string(rune('0'+i)), ir.Private, g.elem(), []int{1 + g.IntN(9)}))
 	}
 	if g.options.Tiles {
-		for i := range 1 + g.rng.IntN(2) {
+		for i := range 1 + g.IntN(2) {
 			elem := ir.Elem{Scalar: one(g, Values)}
 			if g.chance(20) {
 				elem = g.elem()
 			}
-			dims := []int{1 + g.rng.IntN(4), 1 + g.rng.IntN(4)}[:1+g.rng.IntN(2)]
+			dims := []int{1 + g.IntN(4), 1 + g.IntN(4)}[:1+g.IntN(2)]
 			g.tiles = append(g.tiles, g.newArray("tile"+string(rune('0'+i)), ir.Private, elem, dims))
 		}
 	}
 	if g.chance(50) {
 		elem := g.elem()
-		a := g.newArray("table", ir.Table, elem, []int{1 + g.rng.IntN(9)})
+		a := g.newArray("table", ir.Table, elem, []int{1 + g.IntN(9)})
 		a.Data = g.fill(elem, a.dims[0])
 		g.inputs = append(g.inputs, a)
 	}
 	if g.options.Groups {
 		items := g.c.GroupSize[0] * g.c.GroupSize[1] * g.c.GroupSize[2]
-		for i := range 1 + g.rng.IntN(2) {
+		for i := range 1 + g.IntN(2) {
 			g.shared = append(g.shared, g.newArray("team"+string(rune('0'+i)), ir.Shared, g.elem(), []int{items}))
 		}
 	}
@@ -379,12 +317,12 @@ func (g *generator) coordinates() {
 	for axis := g.rank - 1; axis >= 0; axis-- {
 		g.self = append(g.self, item(ir.GlobalID, axis, false))
 	}
-	item(ir.GlobalSize, g.rng.IntN(3), true)
+	item(ir.GlobalSize, g.IntN(3), true)
 	if !g.options.Groups {
 		return
 	}
-	item(ir.GroupID, g.rng.IntN(3), true)
-	item(ir.NumGroups, g.rng.IntN(3), true)
+	item(ir.GroupID, g.IntN(3), true)
+	item(ir.NumGroups, g.IntN(3), true)
 	x, y, z := item(ir.LocalID, 0, false), item(ir.LocalID, 1, false), item(ir.LocalID, 2, false)
 	sx, sy := item(ir.GroupSize, 0, true), item(ir.GroupSize, 1, true)
 	rows := g.b.Op(ir.Add, ir.I32, g.b.Op(ir.Mul, ir.I32, z, sy), y)

@@ -11,12 +11,12 @@ const maxDepth = 4
 
 // statements emits a few statements.
 func (g *generator) statements(at context) {
-	n := 2 + g.rng.IntN(6)
+	n := 2 + g.IntN(6)
 	switch {
 	case at.depth == 0:
 		n = g.options.Size
 	case g.options.Jumps:
-		n = 1 + g.rng.IntN(3)
+		n = 1 + g.IntN(3)
 	}
 	for range n {
 		if g.left <= 0 {
@@ -35,7 +35,7 @@ func (g *generator) statement(at context) {
 		if g.chance(25) {
 			g.alone()
 		} else {
-			g.place()
+			g.affine.load()
 		}
 		return
 	}
@@ -56,7 +56,7 @@ func (g *generator) statement(at context) {
 		g.flow(at, deep)
 		return
 	}
-	kind := g.rng.IntN(100)
+	kind := g.IntN(100)
 	switch {
 	case kind < 50:
 		g.operation()
@@ -88,14 +88,14 @@ func (g *generator) statement(at context) {
 		g.loop(at)
 	case kind < 99:
 		if v, ok := g.global(); ok {
-			g.define(g.emit(&ir.Instr{Op: ir.Extent, Array: v.Array, Axis: g.rng.IntN(v.Rank)}, ir.I32), true)
+			g.define(g.emit(&ir.Instr{Op: ir.Extent, Array: v.Array, Axis: g.IntN(v.Rank)}, ir.I32), true)
 		}
 	}
 }
 
 // flow emits a nested statement, or an observation of the lanes and values that reach a place.
 func (g *generator) flow(at context, deep bool) {
-	switch kind := g.rng.IntN(100); {
+	switch kind := g.IntN(100); {
 	case kind < 40 && !deep:
 		g.branch(at)
 	case kind < 55 && !deep:
@@ -183,7 +183,7 @@ func (g *generator) index(extent int) *ir.Value {
 		return v
 	}
 	if g.chance(30) {
-		return g.b.Int(t, int64(g.rng.IntN(extent)))
+		return g.b.Int(t, int64(g.IntN(extent)))
 	}
 	// clears the sign bit, so that the remainder is not negative
 	most := int64(1)<<(8*t.Size()-1) - 1
@@ -200,7 +200,7 @@ func (g *generator) fixed(extent int) *ir.Value {
 			return t.counter
 		}
 	}
-	return g.int(g.rng.IntN(extent))
+	return g.int(g.IntN(extent))
 }
 
 // path sets the path to a scalar of an array, with these first indices or random ones.
@@ -226,7 +226,7 @@ func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 		in.Args = append(in.Args, v)
 	}
 	for elem := a.Elem; elem.Record != nil; {
-		n := g.rng.IntN(len(elem.Record.Fields))
+		n := g.IntN(len(elem.Record.Fields))
 		f := &elem.Record.Fields[n]
 		in.Path = append(in.Path, ir.Step{Kind: ir.StepField, Field: n})
 		for _, d := range f.Dims {
@@ -257,7 +257,7 @@ func (g *generator) storeAt(a *array, first []*ir.Value) {
 }
 
 func (g *generator) usePrivate(a *array) {
-	switch kind := g.rng.IntN(10); {
+	switch kind := g.IntN(10); {
 	case kind == 0:
 		g.emit(&ir.Instr{Op: ir.Zero, Array: a.Array}, ir.Void)
 	case kind < 6:
@@ -282,7 +282,7 @@ func (g *generator) message() {
 		in.Op = ir.Assert
 		in.Args = append(in.Args, g.some(ir.Bool, false).Value)
 	}
-	for range g.rng.IntN(3) {
+	for range g.IntN(3) {
 		in.Args = append(in.Args, g.some(one(g, Values), false).Value)
 		in.Text = append(in.Text, one(g, []string{"", ", ", "\n\"\\", " → "}))
 	}
@@ -302,13 +302,13 @@ func (g *generator) inside(b *ir.Block, at context, end func()) {
 // types returns random types for a few results.
 func (g *generator) types() []ir.Type {
 	if g.options.Jumps {
-		out := make([]ir.Type, 1+g.rng.IntN(3))
+		out := make([]ir.Type, 1+g.IntN(3))
 		for i := range out {
 			out[i] = one(g, flowTypes)
 		}
 		return out
 	}
-	out := make([]ir.Type, g.rng.IntN(3))
+	out := make([]ir.Type, g.IntN(3))
 	for i := range out {
 		out[i] = one(g, Values)
 	}
@@ -351,7 +351,7 @@ func (g *generator) away(at context) bool {
 	if len(g.targets) == 0 {
 		return false
 	}
-	t := g.targets[len(g.targets)-1-min(g.rng.IntN(len(g.targets)), g.rng.IntN(len(g.targets)))]
+	t := g.targets[len(g.targets)-1-min(g.IntN(len(g.targets)), g.IntN(len(g.targets)))]
 	if !t.free {
 		return false
 	}
@@ -396,7 +396,7 @@ func (g *generator) branch(at context) {
 			x = g.b.Op(ir.Add, ir.I32, x, one(g, g.self))
 		}
 		x = g.b.Op(ir.And, ir.I32, x, g.int(7))
-		cond = value{g.b.Op(ir.Lt, ir.Bool, x, g.int(1+g.rng.IntN(7))), false}
+		cond = value{g.b.Op(ir.Lt, ir.Bool, x, g.int(1+g.IntN(7))), false}
 	} else if cond.Def != nil && cond.Def.Op == ir.Const && g.chance(80) {
 		x := g.some(ir.I32, false)
 		cond = value{g.b.Op(ir.Lt, ir.Bool, x.Value, g.some(ir.I32, false).Value), false}
@@ -448,7 +448,7 @@ func (g *generator) loop(at context) {
 		args = append(args, g.some(t, false).Value)
 	}
 	free := !at.uniform || g.chance(60)
-	n := g.rng.IntN(5)
+	n := g.IntN(5)
 	rounds := g.int(n)
 	if g.chance(60) && !(g.options.Tiles && g.chance(70)) {
 		n = 0
@@ -493,21 +493,21 @@ func (g *generator) stride(at context) {
 	a := one(g, g.long)
 	first := g.self[len(g.self)-1]
 	if g.chance(20) {
-		first = g.b.Op(ir.Add, ir.I32, first, g.int(g.rng.IntN(200)-100*g.rng.IntN(2)))
+		first = g.b.Op(ir.Add, ir.I32, first, g.int(g.IntN(200)-100*g.IntN(2)))
 	}
 	bound := g.emit(&ir.Instr{Op: ir.Extent, Array: a.Array}, ir.I32)
 	switch {
 	case !g.options.NoFaults && g.chance(10):
-		bound = g.b.Op(ir.Add, ir.I32, bound, g.int(g.rng.IntN(50)))
+		bound = g.b.Op(ir.Add, ir.I32, bound, g.int(g.IntN(50)))
 	case g.chance(30):
-		bound = g.int(g.rng.IntN(a.dims[0] + 1))
+		bound = g.int(g.IntN(a.dims[0] + 1))
 	}
 	step := g.int(g.c.Size[0])
 	switch {
 	case g.chance(50):
 		step = g.emit(&ir.Instr{Op: ir.Item, Item: ir.GlobalSize}, ir.I32)
 	case g.chance(30):
-		step = g.int(g.c.Size[0] + g.rng.IntN(200))
+		step = g.int(g.c.Size[0] + g.IntN(200))
 	}
 	carried := g.types()
 	args := []*ir.Value{first}
@@ -567,7 +567,7 @@ func (g *generator) cooperate() {
 		g.tally()
 		return
 	}
-	switch kind := g.rng.IntN(10); {
+	switch kind := g.IntN(10); {
 	case kind < 3:
 		a := one(g, g.shared)
 		barrier := func() { g.emit(&ir.Instr{Op: ir.Barrier}, ir.Void) }
@@ -577,12 +577,12 @@ func (g *generator) cooperate() {
 			g.storeAt(a, []*ir.Value{g.lid})
 		}
 		barrier()
-		for range 1 + g.rng.IntN(3) {
+		for range 1 + g.IntN(3) {
 			g.load(a)
 		}
 		barrier()
 	case kind < 7 || !g.options.Subgroups:
-		in := &ir.Instr{Op: ir.Reduce, Combine: ir.Combine(g.rng.IntN(3))}
+		in := &ir.Instr{Op: ir.Reduce, Combine: ir.Combine(g.IntN(3))}
 		if g.chance(50) {
 			in.Op, in.Exclusive = ir.Scan, g.chance(50)
 		}
@@ -599,7 +599,7 @@ func (g *generator) cooperate() {
 }
 
 func (g *generator) subgroup() {
-	in := &ir.Instr{Op: ir.Subgroup, Subgroup: ir.SubgroupKind(g.rng.IntN(int(ir.SubgroupScanAdd) + 1))}
+	in := &ir.Instr{Op: ir.Subgroup, Subgroup: ir.SubgroupKind(g.IntN(int(ir.SubgroupScanAdd) + 1))}
 	t, to := one(g, Values[1:]), ir.Void
 	switch in.Subgroup {
 	case ir.SubgroupAny, ir.SubgroupAll:
@@ -618,7 +618,7 @@ func (g *generator) subgroup() {
 	if shuffles {
 		in.Args = append(in.Args, g.index(g.c.SubgroupSize+2))
 		if in.Args[1].Type != ir.I32 {
-			in.Args[1] = g.int(g.rng.IntN(8))
+			in.Args[1] = g.int(g.IntN(8))
 		}
 	}
 	g.define(g.emit(in, to), false)

@@ -86,7 +86,7 @@ func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 		if err := l.converges(); err != nil {
 			return nil, err
 		}
-		l.groups()
+		l.exchangeGroups()
 	}
 	if !target.NestedJumps() {
 		l.singleLevel()
@@ -149,9 +149,6 @@ type lowering struct {
 	coupled bool         // items of a group leave all loops in the same iteration
 	ticks   variable     // iterations of loops that items leave separately
 	first   *firstStores
-
-	scratch *ir.Array
-	half    int // current half of the scratch memory
 	around  []*ir.Instr
 }
 
