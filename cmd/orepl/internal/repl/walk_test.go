@@ -96,7 +96,7 @@ func TestWalk(t *testing.T) {
 
 const preface = `# The prompt
 
-` + "`orepl`" + ` alone, in a terminal, is the prompt. This page is the record of a session: a test types what stands behind the
+` + "`orepl`" + ` alone, in a terminal, is the prompt. This page is the record of a session. A test types what stands behind the
 prompts and compares the screen with this text (` + "`go test ./cmd/orepl/internal/repl -update`" + ` writes it anew).
 
 When standard input is no terminal, it is run as a script, without prompts: ` + "`echo 'console.log(1 + 1)' | orepl`" + `.
@@ -140,8 +140,8 @@ func (w *walk) blocks() {
 	w.part("Blocks", `
 A block that is not complete goes on in the next line: open brackets, templates, comments, operators. Enter runs a complete
 block wherever the cursor is in it; Alt-Enter begins a line in any. The arrow keys move within the block, and from its first
-and last line through the history, where Up leaves the cursor on the first line. `+"`Ctrl-_`"+` undoes, `+"`Alt-_`"+` does it again;
-Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL` or `EDITOR`"+` names; Ctrl-V Tab types a tab; Ctrl-Z suspends orepl.`, func() {
+and last line through the history. There Up leaves the cursor on the first line. `+"`Ctrl-_`"+` undoes, `+"`Alt-_`"+` does it again.
+Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL` or `EDITOR`"+` names. Ctrl-V Tab types a tab; Ctrl-Z suspends orepl.`, func() {
 		w.expect("", "function greet(name) {", "  // with a brace {", "  return `hello", "  ${name}`", "}")
 		w.expect(`'hello\n you'`, "greet(", "  'you'", ")")
 		w.press("\x1b[A")
@@ -182,7 +182,7 @@ object, that has changed since.`, func() {
 		w.expect("out-of-bounds", "await saxpy.launch({ size: 1001 }, 2, x, y)")
 	})
 	w.part("What is it?", `
-`+"`?`"+` in front of a name or value tells what it is; `+"`??`"+` shows its source, and of a buffer a histogram (of a sample, if it is large).
+`+"`?`"+` in front of a name or value tells what it is. `+"`??`"+` shows its source, and of a buffer a histogram (of a sample, if it is large).
 `+"`plot`"+` draws values, those of several buffers by name, and a matrix in shades.`, func() {
 		w.expect("Kernel saxpy(a, x, y)", "?saxpy")
 		w.expect("y[g.x] = a * x[g.x] + y[g.x]", "??saxpy")
@@ -192,7 +192,7 @@ object, that has changed since.`, func() {
 		w.expect("┤", "plot(x, { height: 6 })") // what the fault left in y is unspecified
 		w.expect("has no source", "??device")
 	})
-	w.part("What does it cost?", "`.explain` tells what a kernel was compiled to and how it reaches memory, `.live` and `.devices` what takes memory,\n`.time` how long something takes: the code is compiled once, and measured as `bench` does.", func() {
+	w.part("What does it cost?", "`.explain` tells what a kernel was compiled to and how it reaches memory, `.live` and `.devices` what takes memory,\n`.time` measures code: it is compiled once, and measured as `bench` does.", func() {
 		w.expect("saxpy(a: f32, x: f32[], y: f32[])", ".explain")
 		w.expect("`x[g.x]` at 2:16: contiguous, checked", ".explain saxpy")
 		w.expect("= fma %a.0, %2, %3", ".explain saxpy opt")
@@ -204,7 +204,7 @@ object, that has changed since.`, func() {
 }
 
 func (w *walk) helps() {
-	w.part("Help", "Every documented name has its signature, meaning and example. Other words are searched for in the help, the codes of errors,\nthe recipes and the other pages, as in `?prefix sum`; the beginning of a word finds it.", func() {
+	w.part("Help", "Every documented name has its signature, meaning and example. Other words are searched for in the help, the codes of errors,\nthe recipes and the other pages, as in `?prefix sum`. The beginning of a word finds it.", func() {
 		w.expect("readText(path: string): Promise<string>", "?fs.readText")
 		w.expect("barrier(): void", "?g.barrier")
 		w.expect("checks?: 'on' | 'off' | 'races'", "?LaunchOptions.checks")
@@ -289,7 +289,7 @@ nobody waits for it.`, func() {
 func (w *walk) stops() {
 	w.part("Ctrl-C", `
 Ctrl-C stops what runs, be it a loop, a kernel or a wait, with the timers that are set, and keeps the session. Only
-a long native function of the interpreter, such as the sort of a huge array, or a vendor's driver may not stop; then
+a long native function of the interpreter, such as the sort of a huge array, or a vendor's driver may not stop. Then
 a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the kernels that nobody waits for.`, func() {
 		w.interrupts("while (true);")
 		w.interrupts("await new Promise(() => setTimeout(() => {}, 1e6))")
@@ -313,7 +313,7 @@ a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the ke
 
 func (w *walk) pastes() {
 	w.part("Pasting", `
-A paste of any size is one block, which waits to be run, or changed; of one that is larger than the screen, the part around
+A paste of any size is one block, which waits to be run, or changed. Of one that is larger than the screen, the part around
 the cursor is shown. Tabs stay tabs and are shown as two blanks. (A terminal without bracketed paste sends line by line; that
 works too.)`, func() {
 		row := w.row()
@@ -333,7 +333,7 @@ works too.)`, func() {
 func (w *walk) history() {
 	w.part("History", `
 What was entered is kept for the next session, in `+"`~/.orepl_history`"+` (or the file that `+"`OREPL_HISTORY`"+` names; empty keeps
-nothing). Up and Down go through the lines that begin as the current one does; Ctrl-R searches, Ctrl-R again goes
+nothing). Up and Down go through the lines that begin as the current one does. Ctrl-R searches, Ctrl-R again goes
 further back, Enter runs, Ctrl-G gives up, any other key goes on editing.`, func() {
 		w.press("\x12")
 		w.edits("(search) :")
