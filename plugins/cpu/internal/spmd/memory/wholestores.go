@@ -141,7 +141,8 @@ func (l *Memory) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 			step += s
 		}
 	}
-	if max(step, -step) > math.MaxInt32/2/iterationsAhead || rows.stride == 0 && max(step, -step) < strideFrom {
+	next := l.Interleaved == nil && max(step, -step) <= int64(n) // an iteration loads the memory after that of the one before
+	if max(step, -step) > math.MaxInt32/2/iterationsAhead || rows.stride == 0 && (next || max(step, -step) < strideFrom) {
 		return
 	}
 	if rows.stride != 0 {

@@ -41,7 +41,12 @@ func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	if o.WideGangs {
 		return abi.MaxGangItems / o.Target.Lanes
 	}
-	if scans || loops || wide || bytes > 0 {
+	switch {
+	case scans || wide || bytes > 0:
+		return gang
+	case loops && onlyCounts(k):
+		return abi.MaxGangItems / o.Target.Lanes
+	case loops:
 		return gang
 	}
 	return max(gang, widest(k, o.Target))
@@ -85,4 +90,46 @@ func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 		}
 	})
 	return ok
+}
+
+// onlyCounts reports whether a kernel counts elements in a shared array, as a histogram does. All control flow is uniform, and the
+// elements are only added, or their bits select the counters, which memory.Atomic takes from memory lane by lane. Vectors then hold
+// nothing in the loops.
+func onlyCounts(k *ir.Kernel) bool {
+	u := k.Uniformity(gangScope(false))
+	affine := analysis.FindAffine(k, u)
+	ok, counts := true, false
+	loaded, places := map[*ir.Value]bool{}, map[*ir.Value]bool{}
+	k.Body.Walk(func(in *ir.Instr) {
+		ok = ok && (in.Then == nil || !u.Diverges(in))
+		for i, a := range in.Args {
+			switch {
+			case loaded[a]:
+				ok = ok && (in.Op == ir.And && i == 0 || in.Op == ir.Atomic && i >= in.NumIndices())
+			case places[a]:
+				ok = ok && in.Op == ir.Atomic && i == 0 && in.NumIndices() == 1 && in.Array.Space == ir.Shared
+				counts = true
+			}
+		}
+		for _, r := range in.Results {
+			switch _, known := affine.Strides(r); {
+			case u.Value(r) != ir.Varying || known:
+			case in.Op == ir.Load && r.Type.Size() == 4:
+				loaded[r] = true
+			case in.Op == ir.And && loaded[in.Args[0]] && isConst(in.Args[1]):
+				places[r] = true
+			case in.Op == ir.Atomic:
+				loaded[r] = true
+			default:
+				ok = false
+			}
+		}
+		if in.Then != nil {
+			for _, v := range in.Then.Params {
+				_, known := affine.Strides(v)
+				ok = ok && (u.Value(v) != ir.Varying || known)
+			}
+		}
+	})
+	return ok && counts
 }

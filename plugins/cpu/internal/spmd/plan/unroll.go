@@ -31,7 +31,6 @@ func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr
 
 // mayCount reports whether a loop compares a value with a constant.
 func mayCount(loop *ir.Instr) bool {
-	isConst := func(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
 	for _, in := range loop.Then.Instrs {
 		if (in.Op == ir.Lt || in.Op == ir.Le) && (isConst(in.Args[0]) || isConst(in.Args[1])) {
 			return true
@@ -52,3 +51,6 @@ func loadsRows(loop *ir.Instr, u *ir.Uniformity) bool {
 	})
 	return found
 }
+
+// isConst reports whether a value is a constant.
+func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
