@@ -30,6 +30,7 @@ type stream struct {
 	over    error // error that Read returns once the inbox is empty
 	closed  bool  // this side has closed the stream
 	left    bool  // the other side has closed the stream
+	told    bool  // Close has sent the end, or failed to: until then this process must not leave the job
 }
 
 func newStream(w *world, at address, tag int) *stream {
@@ -63,7 +64,7 @@ func (s *stream) put(data []byte) {
 		s.inbox = append(s.inbox, data)
 		s.bytes += len(data)
 	}
-	gone := s.left && s.closed
+	gone := s.left && s.told
 	s.signal()
 	s.mu.Unlock()
 	if gone {
@@ -94,7 +95,7 @@ func (s *stream) lose(why error) {
 	s.end(why)
 	s.mu.Lock()
 	s.left = true
-	gone := s.closed
+	gone := s.told
 	s.mu.Unlock()
 	if gone {
 		s.remove()
@@ -199,7 +200,6 @@ func (s *stream) Close() error {
 	first := !s.closed
 	s.closed = true
 	s.inbox, s.bytes, s.read = nil, 0, 0
-	gone := s.left
 	s.signal()
 	s.mu.Unlock()
 	s.drop()
@@ -208,6 +208,10 @@ func (s *stream) Close() error {
 		return nil
 	}
 	err := s.world.sendAndWait(nil, s.at.rank, s.tag)
+	s.mu.Lock()
+	s.told = true
+	gone := s.left
+	s.mu.Unlock()
 	if gone {
 		s.remove()
 	}
