@@ -129,7 +129,7 @@ func (t *textCompiler) tree(text string, context source.EvalContext) *source.Eva
 func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)) (tree *source.EvalTree) {
 	e := t.engine
 	e.builtins.Want(text)
-	defined, err := wantOperators(e, text)
+	defined, err := e.intrinsics.operators.Want(text)
 	if err != nil {
 		e.Throw(err)
 	}

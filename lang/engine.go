@@ -23,7 +23,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +46,8 @@ import (
 	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/lang/maths"
+	"github.com/orepl/orepl/lang/operators"
+	"github.com/orepl/orepl/lang/polyfill"
 	"github.com/orepl/orepl/lang/texts"
 )
 
@@ -234,12 +235,13 @@ func New(o Options) (*Engine, error) {
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
 	e.loop.OnError = e.uncaught
-	e.definePolyfills()
+	polyfill.Define(vm, nativeHost{e})
+	e.intrinsics.operators = operators.New(vm, nativeHost{e}, o.Limits.bounded())
 	e.intrinsics.lowered = desugar.NewIntrinsics(vm, e.intrinsics.generators)
 	e.watchPromises()
-	e.hooks.watcher = instructions.Watcher{Shift: func(bits *big.Int) { shifts(e, bits) }, Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
+	e.hooks.watcher = instructions.Watcher{Shift: e.intrinsics.operators.CheckShift, Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
 	instructions.Watch(vm, &e.hooks.watcher)
-	e.fixPrototypes()
+	polyfill.FixPrototypes(vm, nativeHost{e})
 	if err := e.boundBuiltins(); err != nil {
 		return nil, err
 	}

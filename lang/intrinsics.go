@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/instructions"
+	"github.com/orepl/orepl/lang/operators"
 )
 
 // intrinsics holds the interpreter's functions that the engine calls. They are read before any script runs, because scripts may
@@ -15,32 +16,24 @@ type intrinsics struct {
 	then, parse, stringify, arrayFrom goja.Callable
 	text                              goja.Callable // String
 	call                              goja.Callable // calls its argument from script code
-	implementations
-	get goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
+	operators                         *operators.Operators
+	spread                            goja.Value    // (value): value, with its length checked for a spread
+	evalText                          goja.Value    // (text): the text that eval compiles instead; see Engine.boundCompilers
+	get                               goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
 
 	describe   goja.Callable // Object.getOwnPropertyDescriptor
 	symbol     *goja.Object
 	errors     map[string]*goja.Object
 	arrays     map[string]*goja.Object // constructors of typed arrays
-	newMap     *goja.Object
-	mapGet     goja.Callable
-	mapSet     goja.Callable
-	lowered    *desugar.Intrinsics // what lowered code uses
-	generators *goja.Object        // the prototype of generators
-	noScript   goja.Callable       // empty script function; a call of it checks for interrupts
+	lowered    *desugar.Intrinsics     // what lowered code uses
+	generators *goja.Object            // the prototype of generators
+	noScript   goja.Callable           // empty script function; a call of it checks for interrupts
 }
 
-// implementations are functions that compiled texts call in place of operators of the interpreter.
-type implementations struct {
-	power, powerOf, shift goja.Value // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
-	times                 goja.Value // the function for * in texts that use BigInts
-	spread                goja.Value // (value): value, with its length checked for a spread
-	evalText              goja.Value // (text): the text that eval compiles instead; see Engine.boundCompilers
-}
-
-// list returns the functions in the order of package source's parameters.
-func (i *implementations) list() []goja.Value {
-	list := []goja.Value{i.power, i.powerOf, i.shift, i.times, i.spread, i.evalText}
+// list returns the functions that compiled texts call in place of operators, in the order of package source's parameters.
+func (x *intrinsics) list() []goja.Value {
+	o := x.operators
+	list := []goja.Value{o.Power, o.PowerOf, o.Shift, o.Times, x.spread, x.evalText}
 	for at, v := range list {
 		if v == nil { // no text so far needs the operators
 			list[at] = goja.Undefined()
@@ -63,12 +56,11 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 		f, _ := goja.AssertFunction(on.Get(name))
 		return f
 	}
-	json, promise, array, maps := object(global, "JSON"), object(global, "Promise"), object(global, "Array"), object(global, "Map")
+	json, promise, array := object(global, "JSON"), object(global, "Promise"), object(global, "Array")
 	x := &intrinsics{
 		parse: function(json, "parse"), stringify: function(json, "stringify"), arrayFrom: function(array, "from"),
 		get:  function(object(global, "Reflect"), "get"),
 		then: function(object(promise, "prototype"), "then"), symbol: object(global, "Symbol"),
-		newMap: maps, mapGet: function(object(maps, "prototype"), "get"), mapSet: function(object(maps, "prototype"), "set"),
 		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},
 	}
 	own := func(text string) goja.Value {

@@ -82,7 +82,7 @@ func (h moduleHost) ReadModule(name, path string) ([]byte, error) {
 func (h moduleHost) Compile(name, text string, isCall bool, o source.Options) (*source.Unit, error) {
 	h.report.sources.Set(name, text, isCall)
 	h.builtins.Want(text)
-	if _, err := wantOperators(h.Engine, text); err != nil {
+	if _, err := h.intrinsics.operators.Want(text); err != nil {
 		return nil, err
 	}
 	return UntilCallEnds(h.Engine, func() (*source.Unit, error) { return h.opts.Cache.Compile(name, text, o) })

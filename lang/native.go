@@ -35,6 +35,15 @@ func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	return f
 }
 
+// nativeHost is an engine for packages that define functions of the language.
+type nativeHost struct{ *Engine }
+
+func (h nativeHost) Function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {
+	return h.Func(name, fn)
+}
+
+func (h nativeHost) Run(name, text string) (goja.Value, error) { return runOwn(h.vm, name, text) }
+
 // guarded runs fn with the error handling of native functions.
 func (e *Engine) guarded(fn func() (goja.Value, error)) goja.Value {
 	defer e.recoverNative("")

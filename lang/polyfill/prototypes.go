@@ -1,4 +1,4 @@
-package lang
+package polyfill
 
 import (
 	"reflect"
@@ -10,10 +10,15 @@ import (
 
 var typeDynamic = reflect.TypeFor[goja.DynamicObject]()
 
-// fixPrototypes prevents changes to the prototypes of objects that Go code implements. The interpreter does not detect
+// FixPrototypes prevents changes to the prototypes of objects that Go code implements. The interpreter does not detect
 // prototype cycles there and would follow them forever.
-func (e *Engine) fixPrototypes() {
-	global := e.vm.GlobalObject()
+func FixPrototypes(vm *goja.Runtime, host Host) {
+	named := func(name string, length int, fn native) *goja.Object { // has the length of the replaced function
+		f := host.Function(name, fn)
+		_ = f.DefineDataProperty("length", vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		return f
+	}
+	global := vm.GlobalObject()
 	object, _ := global.Get("Object").(*goja.Object)
 	for _, holder := range []string{"Object", "Reflect"} {
 		on, _ := global.Get(holder).(*goja.Object)
@@ -21,7 +26,7 @@ func (e *Engine) fixPrototypes() {
 		if !ok {
 			continue
 		}
-		_ = on.DefineDataProperty("setPrototypeOf", e.named("setPrototypeOf", 2, func(c goja.FunctionCall) (goja.Value, error) {
+		_ = on.DefineDataProperty("setPrototypeOf", named("setPrototypeOf", 2, func(c goja.FunctionCall) (goja.Value, error) {
 			if isFixed(c.Argument(0)) {
 				return nil, errFixedPrototype
 			}
@@ -33,7 +38,7 @@ func (e *Engine) fixPrototypes() {
 	}
 	describe, _ := goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
 	proto, _ := object.Get("prototype").(*goja.Object)
-	old, err := describe(nil, proto, e.vm.ToValue("__proto__"))
+	old, err := describe(nil, proto, vm.ToValue("__proto__"))
 	accessor, ok := old.(*goja.Object)
 	if err != nil || !ok {
 		return
@@ -42,7 +47,7 @@ func (e *Engine) fixPrototypes() {
 	if !ok {
 		return
 	}
-	setter := e.named("set __proto__", 1, func(c goja.FunctionCall) (goja.Value, error) {
+	setter := named("set __proto__", 1, func(c goja.FunctionCall) (goja.Value, error) {
 		if isFixed(c.This) {
 			return nil, errFixedPrototype
 		}
@@ -84,13 +89,6 @@ func circular(v, proto goja.Value) bool {
 		o = o.Prototype()
 	}
 	return false
-}
-
-// named is Func for a function that replaces one of the interpreter's, with its length.
-func (e *Engine) named(name string, length int, fn NativeFunc) *goja.Object {
-	f := e.Func(name, fn)
-	_ = f.DefineDataProperty("length", e.vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	return f
 }
 
 // isFixed reports whether an object, or the target of a proxy, is implemented by Go code.
