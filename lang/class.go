@@ -6,7 +6,10 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/missing"
+	"github.com/orepl/orepl/lang/wording"
 )
 
 // ClassSpec describes the script class of a Go type.
@@ -104,7 +107,7 @@ func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 		c.symbolMethod("iterator", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.Iterate(self) })
 	}
 	if spec.Construct == nil {
-		_ = c.proto.SetPrototype(e.vm.NewDynamicObject(&missingMembers{e, spec.Name, c.proto, c.toJSON()})) // cannot fail on a new object
+		_ = c.proto.SetPrototype(e.vm.NewDynamicObject(&missing.Members{Host: missingHost{e}, Class: spec.Name, Proto: c.proto, ToJSON: c.toJSON()})) // cannot fail on a new object
 	}
 	c.ctor = c.constructor()
 	_ = c.proto.DefineDataProperty("constructor", c.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -265,4 +268,17 @@ func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool
 		return p.print(opts)
 	}
 	return "", false
+}
+
+// missingHost is an engine for package missing.
+type missingHost struct{ *Engine }
+
+func (h missingHost) Missed(class, key string) { h.explainer.Missed(class, key) }
+
+// readOnly returns the error of an assignment to a computed property without a setter.
+func readOnly(class, field string) error {
+	return &diag.Diagnostic{
+		ID: "invalid-argument", Name: "TypeError", Message: fmt.Sprintf("the property %s of %s cannot be set", field, wording.WithArticle(class)),
+		Hint: habits.Fixed(class, field),
+	}
 }

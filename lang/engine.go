@@ -43,10 +43,12 @@ import (
 	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/instructions"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/lang/maths"
 	"github.com/orepl/orepl/lang/operators"
+	"github.com/orepl/orepl/lang/output"
 	"github.com/orepl/orepl/lang/polyfill"
 	"github.com/orepl/orepl/lang/texts"
 )
@@ -138,7 +140,7 @@ func allow(string) error { return nil }
 // Engine runs scripts. [New] creates one.
 type Engine struct {
 	opts   Options
-	output *output
+	output *output.Output
 	vm     *goja.Runtime
 	loop   *loop.Loop
 	turn   turn
@@ -173,7 +175,7 @@ type running struct {
 type limiter struct {
 	guard
 	share      *heap.Owner // nil without a limit of memory
-	unwinder   unwinder
+	unwinder   internals.Unwinder
 	bounds     *bounds.Bounds
 	deadline   time.Time // deadline of the running call, or zero
 	iterations uint64    // iterations of the running call
@@ -221,8 +223,8 @@ func New(o Options) (*Engine, error) {
 	}
 	vm := goja.New()
 	e := &Engine{
-		opts: o, output: o.Stdout.(*output), vm: vm, loop: loop.New(), turn: newTurn(), intrinsics: newIntrinsics(vm),
-		limit:   limiter{guard: guard{vm: vm}, unwinder: newUnwinder(vm)},
+		opts: o, output: o.Stdout.(*output.Output), vm: vm, loop: loop.New(), turn: newTurn(), intrinsics: newIntrinsics(vm),
+		limit:   limiter{guard: guard{vm: vm}, unwinder: internals.NewUnwinder(vm)},
 		esm:     modules{builtins: map[string]*builtin{}, promptCells: map[string]promptBinding{}},
 		objects: hostObjects{hiddenSymbol: goja.NewSymbol("orepl.hidden"), errorSymbol: goja.NewSymbol("orepl.error"), lightTypes: map[reflect.Type]bool{}},
 		report:  reports{aside: aside, sources: texts.New(), places: map[goja.StackFrame]diag.Position{}, warned: map[diag.Position]bool{}},
@@ -267,14 +269,8 @@ func (o *Options) complete() error {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
 	}
-	if inner, ok := o.Stdout.(*output); ok { // belongs to another engine
-		o.Stdout = inner.to
-	}
-	if inner, ok := o.Stderr.(behind); ok {
-		o.Stderr = inner.to
-	}
-	out := newOutput(o.Stdout)
-	o.Stdout, o.Stderr = out, behind{out, o.Stderr}
+	out := output.New(output.Inner(o.Stdout)) // the options may be those of another engine
+	o.Stdout, o.Stderr = out, output.Behind(out, output.Inner(o.Stderr))
 	if o.NoWarnings {
 		o.OnWarning = func(*diag.Diagnostic) {}
 	}
@@ -390,7 +386,7 @@ func (e *Engine) Close() error {
 	}
 	e.hooks.closed = nil
 	e.limit.share.Release()
-	return e.output.flushNow(true)
+	return e.output.Close()
 }
 
 // Inspect formats a value like console.log. It must be called on the loop's goroutine.
@@ -486,4 +482,17 @@ func denied(name string, err error) error {
 		ID: "permission-denied", Message: fmt.Sprintf("%s: %v", name, err), Cause: err,
 		Hint: "the program that runs this script decides what it may touch",
 	}
+}
+
+// PrintLine writes a line to Options.Stdout, ordered with the engine's other output. The line appears within ten milliseconds
+// and before the running call returns. It is safe for concurrent use.
+func (e *Engine) PrintLine(text string) { e.output.Line(text) }
+
+// Flush writes the buffered lines. It returns the first write error since the last call.
+func (e *Engine) Flush() error { return e.output.Flush() }
+
+// Terminal returns Options.Stdout as passed by the embedding program, after a flush.
+func (e *Engine) Terminal() io.Writer {
+	_ = e.Flush() // the caller's own writes report the error
+	return output.Inner(e.output)
 }

@@ -193,7 +193,7 @@ func (e *Engine) Serve(ctx context.Context) {
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
 	e.limit.share.Run(func() { e.loop.Serve(ctx, e.Report) })
-	e.limit.unwinder.unwind()
+	e.limit.unwinder.Unwind()
 }
 
 // Do runs fn on the loop's goroutine under the engine's limits, for Go programs that call script functions. Promises created by
@@ -257,7 +257,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	e.limit.share.Run(func() { err = body(ctx) })
 	cause := context.Cause(ctx)
 	if _, cut := ended(err); cut || cause != nil || e.running.exit != nil {
-		e.limit.unwinder.unwind()
+		e.limit.unwinder.Unwind()
 	}
 	if err == errNeverSettles {
 		if ring := e.esm.graph.AnyRing(); ring != nil {

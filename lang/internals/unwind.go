@@ -1,4 +1,4 @@
-package lang
+package internals
 
 import (
 	"reflect"
@@ -7,17 +7,20 @@ import (
 	"github.com/dop251/goja"
 )
 
-// unwinder empties the stacks of an idle interpreter. An interrupt in an asynchronous function after an await leaves frames on
+// Unwinder empties the stacks of an idle interpreter. An interrupt in an asynchronous function after an await leaves frames on
 // them, because goja pops frames only at a return or throw. With leftover frames the interpreter runs no promise jobs. The
 // stacks are only accessible by reflection.
-type unwinder struct {
+type Unwinder struct {
 	stacks []reflect.Value // slices
 	sp     reflect.Value   // an int
 }
 
-// newUnwinder finds the stacks by reflection; it ignores fields that the interpreter's version lacks.
-func newUnwinder(runtime *goja.Runtime) unwinder {
-	var u unwinder
+// stacksOfCalls are the fields with the stacks.
+var stacksOfCalls = []string{"callStack", "tryStack", "iterStack", "refStack"}
+
+// NewUnwinder finds the stacks by reflection; it ignores fields that the interpreter's version lacks.
+func NewUnwinder(runtime *goja.Runtime) Unwinder {
+	var u Unwinder
 	vm := reflect.ValueOf(runtime).Elem().FieldByName("vm")
 	if vm.Kind() != reflect.Pointer || vm.Elem().Kind() != reflect.Struct {
 		return u
@@ -29,7 +32,7 @@ func newUnwinder(runtime *goja.Runtime) unwinder {
 		}
 		return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem(), true
 	}
-	for _, name := range []string{"callStack", "tryStack", "iterStack", "refStack"} {
+	for _, name := range stacksOfCalls {
 		if f, ok := field(name, reflect.Slice); ok {
 			u.stacks = append(u.stacks, f)
 		}
@@ -38,8 +41,11 @@ func newUnwinder(runtime *goja.Runtime) unwinder {
 	return u
 }
 
-// unwind empties the stacks.
-func (u *unwinder) unwind() {
+// Complete reports whether the interpreter has all stacks.
+func (u *Unwinder) Complete() bool { return len(u.stacks) == len(stacksOfCalls) && u.sp.CanSet() }
+
+// Unwind empties the stacks.
+func (u *Unwinder) Unwind() {
 	left := false
 	for _, s := range u.stacks {
 		left = left || s.Len() > 0

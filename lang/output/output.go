@@ -1,4 +1,5 @@
-package lang
+// Package output orders the lines that kernels print with the other output of an engine.
+package output
 
 import (
 	"fmt"
@@ -12,9 +13,8 @@ const (
 	flushAfter = 10 * time.Millisecond // maximum age of a buffered line
 )
 
-// output is Options.Stdout with a line buffer, to which kernels print from several goroutines. Other writes flush the buffer
-// first.
-type output struct {
+// Output is a writer with a buffer of lines, to which kernels print from several goroutines. Other writes flush the buffer first.
+type Output struct {
 	to io.Writer
 
 	mu     sync.Mutex // held while to writes
@@ -25,15 +25,16 @@ type output struct {
 	failed error // first write error that Flush has not returned
 }
 
-func newOutput(to io.Writer) *output {
-	o := &output{to: to}
+// New returns an output with an empty buffer.
+func New(to io.Writer) *Output {
+	o := &Output{to: to}
 	o.timer = time.AfterFunc(time.Hour, o.late)
 	o.timer.Stop()
 	return o
 }
 
 // Write implements [io.Writer].
-func (o *output) Write(data []byte) (int, error) {
+func (o *Output) Write(data []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flush()
@@ -43,8 +44,8 @@ func (o *output) Write(data []byte) (int, error) {
 	return o.to.Write(data)
 }
 
-// printLine buffers a line. It blocks while the writer is slow.
-func (o *output) printLine(text string) {
+// Line buffers a line, which is written within ten milliseconds. It blocks while the writer is slow.
+func (o *Output) Line(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.lines = append(append(o.lines, text...), '\n')
@@ -57,7 +58,7 @@ func (o *output) printLine(text string) {
 }
 
 // flush writes the buffered lines and drops them if the writer fails. The caller must hold o.mu.
-func (o *output) flush() {
+func (o *Output) flush() {
 	if len(o.lines) == 0 {
 		return
 	}
@@ -69,7 +70,7 @@ func (o *output) flush() {
 }
 
 // write writes lines and converts a panic of the program's writer to an error.
-func (o *output) write(lines []byte) (err error) {
+func (o *Output) write(lines []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the writer panicked: %v", p)
@@ -80,33 +81,45 @@ func (o *output) write(lines []byte) (err error) {
 }
 
 // take returns and clears the first write error. The caller must hold o.mu.
-func (o *output) take() error {
+func (o *Output) take() error {
 	err := o.failed
 	o.failed = nil
 	return err
 }
 
 // late flushes the buffer when the timer fires.
-func (o *output) late() {
+func (o *Output) late() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.set = false
 	o.flush()
 }
 
-func (o *output) flushNow(last bool) error {
+// Flush writes the buffered lines. It returns the first write error since the last call.
+func (o *Output) Flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.closed = o.closed || last
 	o.flush()
 	return o.take()
 }
 
-// behind is Options.Stderr. It flushes Stdout's buffered lines before each write.
+// Close is Flush; later lines are not buffered.
+func (o *Output) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.flush()
+	return o.take()
+}
+
+// behind flushes the lines of an output before each write.
 type behind struct {
-	out *output
+	out *Output
 	to  io.Writer
 }
+
+// Behind returns a writer that flushes the lines of out before each write.
+func Behind(out *Output, to io.Writer) io.Writer { return behind{out, to} }
 
 // Write implements [io.Writer].
 func (b behind) Write(data []byte) (int, error) {
@@ -116,15 +129,13 @@ func (b behind) Write(data []byte) (int, error) {
 	return b.to.Write(data)
 }
 
-// PrintLine writes a line to Options.Stdout, ordered with the engine's other output. The line appears within ten milliseconds
-// and before the running call returns. It is safe for concurrent use.
-func (e *Engine) PrintLine(text string) { e.output.printLine(text) }
-
-// Flush writes the buffered lines. It returns the first write error since the last call.
-func (e *Engine) Flush() error { return e.output.flushNow(false) }
-
-// Terminal returns Options.Stdout as passed by the embedding program, after a flush.
-func (e *Engine) Terminal() io.Writer {
-	_ = e.Flush() // the caller's own writes report the error
-	return e.output.to
+// Inner returns the writer of an [Output] or of [Behind], and any other one itself.
+func Inner(w io.Writer) io.Writer {
+	switch w := w.(type) {
+	case *Output:
+		return w.to
+	case behind:
+		return w.to
+	}
+	return w
 }
