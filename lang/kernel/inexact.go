@@ -11,9 +11,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// Held returns the number that an element of type t holds for x. ok is false if the difference is more than the usual rounding:
-// an integer of at most 2⁵³ becomes another one, a number becomes 0 or infinite, or an integer type drops a fraction or high
-// bits.
+// Held returns the number that an element of type t holds for x. ok is false if the difference is more than the usual rounding.
+// Then an integer of at most 2⁵³ becomes another one, or a number becomes 0 or infinite. An integer type may also drop a fraction
+// or high bits.
 func Held(x float64, t ir.Type) (now float64, ok bool) {
 	switch {
 	case t == ir.Bool:

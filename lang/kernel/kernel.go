@@ -6,7 +6,7 @@
 //
 // The compiler types and lowers a kernel in one walk over its syntax tree, repeated until the assumed types are the inferred ones.
 // A variable has a current value of the structured SSA. Where paths join, the If or the loop has results for the variables that
-// were assigned on them (flow.go); results for values of expressions are in phi.go.
+// were assigned on them (flow.go). Results for values of expressions are in phi.go.
 //
 // # Design
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// phiJoin joins the values of the two sides of a conditional: each side yields the parts of its value, and the results of the
-// If form the joined value.
+// phiJoin joins the values of the two sides of a conditional. Each side yields the parts of its value, and the results of the If
+// form the joined value.
 type phiJoin struct {
 	c       *compiler
 	in      *ir.Instr

@@ -399,8 +399,8 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 	}
 }
 
-// switchStmt lowers a switch: to a chain of conditionals if no clause falls through, otherwise to a clause index that each body
-// compares with its own.
+// switchStmt lowers a switch to a chain of conditionals if no clause falls through. Otherwise it computes a clause index that each
+// body compares with its own.
 func (c *compiler) switchStmt(s *syntax.Switch) {
 	x := c.tested(s.X, c.expr)
 	if !c.wantScalar(x, s.X.Range()) {

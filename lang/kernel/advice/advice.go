@@ -238,9 +238,9 @@ func picks(v *ir.Value, op ir.Op) bool {
 	return false
 }
 
-// Warnings returns the compiler's warnings and advice on performance: strided and gathered accesses, atomic operations of all
-// items on one element, and bounds checks that a loop condition could prove. Of several accesses to a buffer with the same
-// kind of warning, it reports the first. It optimizes a copy of the kernel for the analysis.
+// Warnings returns the compiler's warnings and advice on performance. The advice is on strided and gathered accesses, and on atomic
+// operations of all items on one element. It also names bounds checks that a loop condition could prove. Of several accesses to a
+// buffer with the same kind of warning, it reports the first. It optimizes a copy of the kernel for the analysis.
 func Warnings(c *kernel.Compiled) diag.List {
 	list := slices.Clone(c.Warnings)
 	type kind struct {

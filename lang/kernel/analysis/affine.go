@@ -5,8 +5,8 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // Strides describes how an integer differs between the items of a group. Modulo 2^32 the value is a uniform part plus, for each
 // axis a, Strides[a] times the item's identifier. An index with stride 1 on the axis of the lanes is a contiguous access.
 //
-// Lanes whose indices are all in bounds are consecutive, although i32 and u32 wrap: within a run of lanes, either no index
-// wraps or some index is out of bounds.
+// Lanes whose indices are all in bounds are consecutive, although i32 and u32 wrap. Within a run of lanes, either no index wraps or
+// some index is out of bounds.
 type Strides [3]int32
 
 // Affine holds the values of type i32 and u32 that are affine in the item's identifiers.

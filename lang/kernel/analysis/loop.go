@@ -48,7 +48,7 @@ func ExitsOf(loop *ir.Instr) (exits []*ir.Instr) {
 	return exits
 }
 
-// ConstantStep returns the constant that an instruction adds to a value.
+// ConstantStep returns the bits of the constant that an instruction adds to a value, and false for other instructions.
 func ConstantStep(in *ir.Instr, v *ir.Value) (uint64, bool) {
 	if in == nil || in.Op != ir.Add {
 		return 0, false

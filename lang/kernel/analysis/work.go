@@ -179,7 +179,8 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	}
 }
 
-// Instrs returns the bound for a launch. value returns the values of the loops' limits and steps.
+// Instrs returns the bound for a launch, or the greatest int64 if a counter may wrap. The function value returns the values of the
+// loops' limits and steps.
 func (w *Work) Instrs(value func(*ir.Value) int64) int64 { return w.bound(value, value) }
 
 // bound returns the bound for the loops' greatest limits and least steps.
@@ -204,7 +205,7 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops returns the loops in which an item executes at most a number of instructions in every launch.
+// BriefLoops tells of each counted loop whether an item executes at most this number of instructions in it, in every launch.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -29,7 +29,7 @@ type printed struct {
 }
 
 const (
-	// MaxPending is the maximum number of buffered bytes.
+	// MaxPending is the number of buffered bytes above which a print flushes the buffer.
 	MaxPending = 1 << 20
 
 	// printDelay is the maximum time that text is buffered if the launch is [Launch.Prompt].
@@ -45,7 +45,8 @@ func (p *Prints) Begin(to Services) (text []byte) {
 	return p.text
 }
 
-// Add records the text behind the previous result of Begin or Add as one print of an item. order is the rank of the item in the run.
+// Add records the text behind the previous result of Begin or Add as one print of an item. It returns the buffer to which the next
+// text is appended. order is the rank of the item in the run.
 func (p *Prints) Add(text []byte, site, order int, item [3]int) []byte {
 	start := len(p.text)
 	p.text = text
@@ -56,7 +57,8 @@ func (p *Prints) Add(text []byte, site, order int, item [3]int) []byte {
 	return p.text
 }
 
-// End unlocks the buffer. If prompt is set, a timer flushes it during the run.
+// End unlocks the buffer. If prompt is set, a timer flushes it during the run. A panic of the host in the timer is repeated here or
+// in Flush.
 func (p *Prints) End(prompt bool) {
 	failed := p.failed
 	if prompt && !p.armed && len(p.entries) > 0 {

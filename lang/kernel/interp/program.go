@@ -82,7 +82,8 @@ const maxRegisters = 64 << 20
 // maxShared is the maximum size of shared memory in bytes.
 const maxShared = ir.MaxSharedBytes
 
-// Compile prepares a kernel of a verified module for execution. The kernel must not change while the program is in use.
+// Compile prepares a kernel of a verified module for execution. Its errors are of type [*UnsupportedError]. The kernel must not
+// change while the program is in use.
 func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	p := &Program{kernel: k, options: options, observes: k.ObservesGroup(), offsets: make([]int, len(k.Arrays))}
 	if err := p.place(); err != nil {

@@ -310,7 +310,8 @@ func (w *Worker) enter(group, rows int) {
 	}
 }
 
-// fault records a fault of an item of the running group and returns it for completion, or nil if an earlier fault is kept.
+// fault records a fault of an item of the running group and returns it for completion. It returns nil if an earlier fault is kept,
+// or if Launch.Watch is another item.
 func (f *frame) fault(lane uint8, kind FaultKind, site int) *Fault {
 	w := f.w
 	order := f.row*width + int(lane)

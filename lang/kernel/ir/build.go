@@ -56,7 +56,7 @@ func (b *Builder) Nested(op Op, results []Type, args ...*Value) *Instr {
 	return in
 }
 
-// IntBits returns the constant n of integer type t.
+// IntBits returns the bits of n, wrapped to integer type t.
 func IntBits(t Type, n int64) uint64 {
 	if t.Size() == 4 {
 		return uint64(uint32(n))

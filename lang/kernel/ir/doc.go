@@ -34,8 +34,8 @@
 // Control flow is structured, since lane masks, OpenCL C, PTX and JavaScript are made of it, and three of them need nested
 // control flow. Visibility is then a stack of scopes, and the verifier needs no dominance.
 //
-// Bounds checks are part of accesses. Images may come from strangers: if checks were instructions, an image without them
-// would be valid. A pass that proves a check sets a field that no serialized form has, so decoded modules are fully checked.
+// Bounds checks are part of accesses. An image may have an unknown author. If checks were instructions, an image without them would
+// be valid. A pass that proves a check sets a field that no serialized form has, so decoded modules are fully checked.
 //
 // A fault ends its work-item, which is then absent like an item beyond a ragged size. That is the cheapest rule on every
 // target.

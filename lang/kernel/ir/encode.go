@@ -12,8 +12,8 @@ const checksumBytes = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// MarshalBinary returns the module's binary form; the module must pass [Module.Verify]. The form is unique: it depends neither
-// on value IDs, which are renumbered in definition order, nor on [Instr.Proved], which is not stored.
+// MarshalBinary returns the module's binary form, or the error of [Module.Verify]. The form is unique. It depends neither on value
+// IDs, which are renumbered in definition order, nor on [Instr.Proved], which is not stored.
 func (m *Module) MarshalBinary() ([]byte, error) {
 	if err := m.Verify(); err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Link returns a module with copies of the modules' kernels, whose names must differ. Equal records are merged; a different
-// record whose name is taken is renamed.
+// Link returns a module with copies of the modules' kernels, or an error if two kernels have one name. Equal records are merged. A
+// different record whose name is taken is renamed.
 func Link(modules ...*Module) (*Module, error) {
 	out := &Module{}
 	for _, m := range modules {

@@ -36,7 +36,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// ParseType returns the type with a name.
+// ParseType returns the type with a name, Void for "void". The bool is false if there is none.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name {

@@ -114,8 +114,9 @@ func (u *Uniformity) Value(v *Value) Level {
 	return u.values[v.ID]
 }
 
-// Diverges reports whether items of a group may diverge in a structured instruction: take different branches of an If, leave a
-// Region from different places, or leave a Loop in different iterations.
+// Diverges reports whether items of a group may diverge in a structured instruction. They diverge if they take different branches
+// of an If, or leave a Region from different places. They diverge in a Loop if they leave it in different iterations, or reach the
+// next iteration from different places.
 func (u *Uniformity) Diverges(in *Instr) bool {
 	if u.gaveUp {
 		return true

@@ -174,8 +174,8 @@ func (e *exchange) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	return r
 }
 
-// reduceLanes emits the steps of a reduction within a subgroup from top downwards; lane 0 has the result. n is the number of
-// items, and place the item's index among them.
+// reduceLanes emits the steps of a reduction within a subgroup from top downwards. Lane 0 has the result. n is the number of items,
+// and place the item's index among them.
 func (e *exchange) reduceLanes(c ir.Combine, v, place, n, top *ir.Value) *ir.Value {
 	none := e.identity(c, v.Type)
 	for s := e.options.SubgroupSize / 2; s > 0; s /= 2 {

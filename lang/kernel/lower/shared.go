@@ -67,7 +67,7 @@ func (l *lowering) findFirstStores() *firstStores {
 	return f
 }
 
-// covers reports whether the items of a group store all elements of an array: its indices are the local IDs, innermost on axis
+// covers reports whether the items of a group store all elements of an array. Then its indices are the local IDs, innermost on axis
 // x, and its extents are the group size.
 func (l *lowering) covers(in *ir.Instr) bool {
 	a := in.Array

@@ -1,8 +1,8 @@
 // Package narrow converts numbers to f32 on their way to f16 or bf16, such that the result is that of a single rounding.
 //
 // The elements f16 and bf16 are stored from f32. An f64 or an integer is therefore rounded twice, which differs where the first
-// rounding ends halfway between two elements. So the first one rounds to odd: of the two neighbours of an inexact value it
-// returns the one whose last bit is 1, which is never halfway.
+// rounding ends halfway between two elements. So the first one rounds to odd. Of the two neighbours of an inexact value it returns
+// the one whose last bit is 1, which is never halfway.
 package narrow
 
 import "github.com/orepl/orepl/lang/kernel/ir"

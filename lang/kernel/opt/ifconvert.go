@@ -6,7 +6,8 @@ import (
 )
 
 // IfConvert replaces an if by its instructions and selects if its branches contain at most limit instructions, all cheap and
-// without effects. It is not part of [Run]: it helps back ends that use masks, but not necessarily those with cheap branches.
+// without effects. It reports whether it changed the kernel. It is not part of [Run]: it helps back ends that use masks, but not
+// necessarily those with cheap branches.
 func IfConvert(k *ir.Kernel, limit int) bool {
 	return convertIfs(k.Body, limit)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a constant for
-// an array in the kernel. The condition depends only on the launch's arguments, so back ends can evaluate it before the launch.
-// If it holds, it proves every bounds check with that maximum. If a comparison in the kernel bounds the index, the maximum is 0
-// and the extent 1: only the sums and products of the index must fit.
+// IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a constant for an
+// array in the kernel. The condition depends only on the launch's arguments, so back ends can evaluate it before the launch. If it
+// holds, it proves every bounds check with that maximum. If a comparison in the kernel bounds the index, the maximum is 0 and the
+// extent 1. Then only the sums and products of the index must fit.
 type IndexFact struct {
 	Most   Bound
 	Buffer string

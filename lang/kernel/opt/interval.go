@@ -83,7 +83,7 @@ func mulRange(t ir.Type, x, y interval) (interval, bool) {
 	return fit(t, r.lo, r.hi, true)
 }
 
-// divRange returns the interval of a quotient. It is full unless all divisors are positive, or in unreachable code.
+// divRange returns the interval of a quotient. It is full unless all divisors are positive, and also in unreachable code.
 func divRange(t ir.Type, x, y interval) interval {
 	if y.lo < 1 || y.hi < y.lo {
 		return full(t)

@@ -96,8 +96,8 @@ type prover struct {
 
 	products map[*ir.Array][]*ir.Value // products of all extents of an array
 
-	// Optional results, or nil: facts that would prove further checks, unproved bounds of accesses, and for each loop the
-	// accesses and divisions that cannot fail at its entry.
+	// Optional results, or nil: facts that would prove further checks, and unproved bounds of accesses. The last holds, for each
+	// loop, the accesses and divisions that cannot fail at its entry.
 	wanted  map[*ir.Instr][]SizeFact
 	asks    map[*ir.Instr][]IndexFact
 	doubts  map[*ir.Instr]Doubt

@@ -364,8 +364,8 @@ func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 	return w.p.rangeOf(v)
 }
 
-// refine analyses the body of a loop again with narrower intervals of its parameters: first from the operands of its continues,
-// then from the trip count and the addends of sums.
+// refine analyses the body of a loop again with narrower intervals of its parameters. They come first from the operands of its
+// continues, then from the trip count and the addends of sums.
 func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, run func()) {
 	params := loop.Then.Params
 	narrowed := false

@@ -4,9 +4,9 @@
 // that use them. Results have the interpreter's bits if the compiler does not contract (the text forbids it), keeps subnormals,
 // and rounds conversions to nearest.
 //
-// A kernel takes its parameters in order: a scalar by value, with bool as uchar; a buffer as a byte pointer, a byte offset, and
-// an int per extent. The records with their offset and length follow, and then the launch size on each axis. The global work
-// size is the launch size rounded up to whole groups.
+// A kernel takes its parameters in order. A scalar is passed by value, with bool as uchar. A buffer is passed as a byte pointer, a
+// byte offset, and an int per extent. The records with their offset and length follow, and then the launch size on each axis. The
+// global work size is the launch size rounded up to whole groups.
 //
 // # Design
 //

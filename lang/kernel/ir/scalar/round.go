@@ -49,8 +49,8 @@ func RoundInt(t ir.Type, n *big.Int) uint64 {
 	return Round(t, odd64(n))
 }
 
-// odd32 converts x to float32 and rounds to odd: of the two neighbours of an inexact x it returns the one whose last bit is 1.
-// The result rounds to fewer bits as x does.
+// odd32 converts x to float32 and rounds to odd. Of the two neighbours of an inexact x it returns the one whose last bit is 1. The
+// result rounds to fewer bits as x does.
 func odd32(x float64) float32 {
 	y := float32(x)
 	z := float64(y)
