@@ -11,7 +11,7 @@ import (
 )
 
 // Define defines the classes of buffers and of pinned memory, and makes it an error to use a buffer as an array. init computes the
-// elements of buffers that have an initialiser; methods are further ones of buffers; [Buffer.Home] returns home.
+// elements of buffers that have an initialiser. methods are further methods of buffers. [Buffer.Home] returns home.
 func (m *Module) Define(init Initialiser, methods []lang.Method[*Buffer], home any) error {
 	m.initialiser, m.home = init, home
 	m.definePinned()

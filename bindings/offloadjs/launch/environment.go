@@ -29,8 +29,8 @@ type launchStop struct {
 	pending map[*Kernel]bool // created, but not launched yet
 }
 
-// StopAtLaunch replaces one launch with a call of fn, whose error the script receives. The launch is the first of the kernel
-// with this name. If name is empty, it is the first launch after which every created kernel has been launched.
+// StopAtLaunch replaces launches with calls of fn, whose error the script receives. They are those of the kernel with this name. If
+// name is empty, they begin with the first launch after which every created kernel has been launched.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*Kernel]bool{}})
 }

@@ -308,8 +308,8 @@ type parsedOptions struct {
 	cfg   Options
 }
 
-// ParseOptions parses the launch options in the first argument. whole is the default size; if nil, the size is required. native
-// permits the options of [option.Set.Native]. The property names of an options object are validated on its first use only.
+// ParseOptions parses the launch options in the first argument. whole is the default size. If it is nil, the size is required.
+// native permits the options of [option.Set.Native]. The property names of an options object are validated on its first use only.
 func (m *Module) ParseOptions(name string, call goja.FunctionCall, whole []int, native bool) (Options, error) {
 	return m.parseOptions(name, m.Caller(), call, whole, native)
 }
@@ -420,8 +420,8 @@ func (m *Module) prepare(op string, k *Kernel, cfg *Options, values []goja.Value
 // mostExchanged is the number of a kernel's parameters up to which hintOfOrder looks for exchanged arguments.
 const mostExchanged = 8
 
-// hintOfOrder replaces the hint of a compilation error by that two arguments are exchanged, if the kernel compiles with them in
-// the other order.
+// hintOfOrder returns err with the hint that two arguments are exchanged, if the kernel compiles with them in the other order.
+// Otherwise it returns err.
 func (m *Module) hintOfOrder(k *Kernel, args []kernel.Arg, err error) error {
 	var list kerneldiag.List
 	if !errors.As(err, &list) || len(args) > mostExchanged {

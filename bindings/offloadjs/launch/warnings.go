@@ -231,8 +231,7 @@ func (m *Module) warnOfOverflows(k *Kernel, s *specialization, l *opt.Launches) 
 	m.warnOfAll(k, s.overflow.launch(s, l))
 }
 
-// warnOfLaunch warns of what a launch is known to compute otherwise than its text seems to say, once per position: integers that
-// wrap, and items that race.
+// warnOfLaunch warns of integers that are known to wrap in a launch, and of items that race, once per position.
 func (m *Module) warnOfLaunch(k *Kernel, p *prepared, cfg *Options, values []goja.Value) {
 	s := p.specialization
 	m.warnOfNumbers(k, s)

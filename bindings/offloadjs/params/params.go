@@ -47,7 +47,8 @@ func (p *Param) Check(x any) error {
 	return nil
 }
 
-// Sample returns a value that is allowed, where one is easily found: the first of the list, a bound, or 1.
+// Sample returns the default, or else a value that is allowed where one is easily found. That is the first of the list, an empty
+// text, true, 1, or a bound. It may be nil or not allowed.
 func (p *Param) Sample() any {
 	switch {
 	case p.Default != nil:
@@ -143,7 +144,8 @@ func Text(x any) string {
 	return fmt.Sprint(x)
 }
 
-// compare returns the order of two values, -1, 0 or 1. ok is false if they have none, such as NaN, or a text and a number.
+// compare returns the order of two numbers as -1, 0 or 1, and 0 for two equal texts or booleans. ok is false for other values and
+// for NaN.
 func compare(a, b any) (order int, ok bool) {
 	x, xok := number(a)
 	y, yok := number(b)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse returns the value of a type, an element type or "string", that a text has, such as the number that "1.5" has for "f32". ok is
-// false if it has none. The value's range is not checked.
+// Parse converts a text to the value of an element type or of "string", such as "1.5" to a number for "f32". ok is false if it is
+// no such value. The value's range is not checked.
 func Parse(typ, text string) (value any, ok bool) {
 	switch typ {
 	case "string":

@@ -160,7 +160,8 @@ func (p *Pipeline) Params() []params.Param {
 // ErrNone is the error of a script that exports no pipeline.
 var ErrNone = errors.New("the script exports no pipeline")
 
-// Load runs a script in an engine and returns the pipeline that it exports.
+// Load runs a script in an engine and returns the pipeline that it exports. Errors: that of the script, or a [*diag.Diagnostic]
+// that wraps [ErrNone].
 func Load(ctx context.Context, e *lang.Engine, path string) (*Pipeline, error) {
 	exports, err := e.RunFile(ctx, path)
 	if d, ok := err.(*diag.Diagnostic); ok && !d.Position.IsValid() && (d.ID == string(contract.Timeout) || d.ID == "out-of-memory") {
@@ -194,7 +195,7 @@ func Load(ctx context.Context, e *lang.Engine, path string) (*Pipeline, error) {
 // Choice returns the pipeline's device and why it was chosen.
 func (p *Pipeline) Choice() placement.Choice { return p.choice }
 
-// OnlyLaunches reports whether run does nothing but launch kernels, so that it may be called for a check.
+// OnlyLaunches reports whether run only launches kernels, so that it may be called for a check.
 func (p *Pipeline) OnlyLaunches() bool { return p.tape != nil }
 
 // IsLost reports whether the pipeline's device has been lost.

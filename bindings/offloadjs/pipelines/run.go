@@ -40,10 +40,11 @@ type Output struct {
 	Store func(dims []int) ([]byte, error)
 }
 
-// Run runs the pipeline once. Runs must not overlap. Errors of the script and its kernels become diagnostics with positions.
-// If ctx is done, the error is the same as for an interrupted script. Outputs are stored only after success of the script and
-// its kernels. Run does not access the host's memory after it returns. The contexts of functions that the script calls have the key
-// mark. A run that an earlier one with the same parameters and shapes foretells does not call the script.
+// Run runs the pipeline once. Runs must not overlap. Errors of the script and its kernels become diagnostics with positions. The
+// error is a [*Refusal] if a value or an output does not fit the declaration, or if the script refuses a value. If ctx is done, the
+// error is the same as for an interrupted script. Outputs are stored only after success of the script and its kernels. Run does not
+// access the host's memory after it returns. The contexts of functions that the script calls have the key mark. If a run with the
+// same parameters and shapes was recorded, its launches are issued and the script is not called.
 func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) (failed error) {
 	defer func() { failed = p.located(failed) }()
 	if wrong := p.check(in, out); len(wrong) > 0 {
@@ -115,7 +116,8 @@ func (p *Pipeline) Elements(name string) (element.Type, bool) {
 	return element.Type{}, false
 }
 
-// Refusal is the error of a run that was refused before the script ran.
+// Refusal is the error of a run with a value or an output that does not fit the pipeline. An error of the script with the code
+// [CodeRefused] becomes one, too.
 type Refusal struct{ error }
 
 func (r *Refusal) Unwrap() error { return r.error }

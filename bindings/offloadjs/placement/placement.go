@@ -22,7 +22,7 @@ import (
 
 // Wish says which device a script or a program wants. At most one field is set.
 type Wish struct {
-	Device string   // the only device that will do
+	Device string   // required device
 	Prefer []string // ids, of which the first available one is taken
 	Spread []string // ids of devices over which instances are spread
 }
@@ -126,8 +126,8 @@ func (s *Seat) Leave() {
 }
 
 // Choose returns the device for a pipeline of the instance, and why. warning names unavailable devices of a list for spreading, and
-// misspelt ones that were preferred; it is empty if the policy had it before. Errors: NotFound if no device of a list is
-// available, and those of [reach.Devices.Device].
+// misspelt ones that were preferred. It is empty if an earlier call for the policy returned it. Errors: NotFound if no device of a
+// list is available, and those of [reach.Devices.Device].
 func (s *Seat) Choose(ctx context.Context, d *reach.Devices, script Wish) (found *session.Device, choice Choice, warning string, err error) {
 	p := s.policy
 	c := chooser{ctx: ctx, reach: d}

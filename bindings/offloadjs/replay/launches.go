@@ -23,9 +23,9 @@ const (
 	Failure                 // a builtin class of errors
 )
 
-// OnlyLaunches reports whether a function does nothing but launch kernels, where all that it launches depends on its argument and
-// constants alone. outside tells the meaning of names that the function does not declare. A function that it does not understand
-// counts as one that does more.
+// OnlyLaunches reports whether a function only launches kernels. All that it launches must depend on its argument and constants
+// alone. outside tells the meaning of names that the function does not declare. A function that it does not understand counts as
+// one that does more.
 func OnlyLaunches(text string, outside func(name string) Meaning) bool {
 	return check(text, outside, true)
 }

@@ -124,7 +124,8 @@ func (r *Registry) serveRequests() {
 // HasHandlers reports whether the script has ever declared a service.
 func (r *Registry) HasHandlers() bool { return r.scripted.Load() }
 
-// WaitServing runs work on another goroutine and serves requests until work returns.
+// WaitServing runs work and returns its error. If the script has declared services, work runs on another goroutine, and requests
+// are served meanwhile.
 func (r *Registry) WaitServing(work func() error) error {
 	if !r.HasHandlers() {
 		return work()

@@ -426,7 +426,8 @@ func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	return converted(bits, declared, used)
 }
 
-// serve handles a kernel's call of a service. It blocks until the event loop has run the handler.
+// serve handles a kernel's call of a service. A Go function runs on the kernel's goroutine. A handler of the script runs on the
+// event loop, and serve waits for its result unless the service is one-way.
 func (r *Registry) serve(ctx context.Context, on *session.Queue, call *contract.Request) (uint64, error) {
 	s, err := r.find(call.Name)
 	if err != nil {
