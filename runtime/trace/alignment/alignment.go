@@ -22,7 +22,10 @@ const (
 	tries       = 3                      // measurements at a device's first command
 	mostTries   = 300                    // the most measurements at a time, until the error is below enough
 	enough      = 10 * time.Microsecond  // error above which a fine clock measures again
-	mostTime    = 100 * time.Millisecond // time after which it no longer does
+	mostTime    = 100 * time.Millisecond // time after which it no longer does, at the first time only if the error is below poor
+	poor        = 40 * time.Microsecond  // error of a busy machine, where the other process seldom runs at once
+	poorTime    = time.Second            // time after which the first measurements end in any case
+	poorPause   = 2 * time.Millisecond   // pause before each of them after mostTime: systems run a process that has slept before others
 	every       = 500 * time.Millisecond // time between measurements
 	soon        = 50 * time.Millisecond  // the same, while the error is above enough
 	pollTime    = 200 * time.Microsecond // time for which a measurement polls
@@ -43,8 +46,8 @@ type Clock struct {
 	measured  time.Duration // when the last measurement ended
 }
 
-// New measures the clock of a device by now, the host's. A fine clock takes up to a tenth of a second to make the error small. A
-// device that makes no queue, or has no clock, has no times.
+// New measures the clock of a device by now, the host's. A fine clock takes up to a tenth of a second to make the error small, on a
+// busy machine up to poorTime. A device that makes no queue, or has no clock, has no times.
 func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
 	c := &Clock{now: now, fine: fine}
 	q, err := d.NewQueue(offload.QueueOptions{Label: "time line"})
@@ -52,9 +55,13 @@ func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
 		return c
 	}
 	c.queue = q
-	c.refine(1, false)
-	if c.exact = c.same(); c.exact == nil {
-		c.refine(tries-1, fine)
+	c.refine(1, 0)
+	switch c.exact = c.same(); {
+	case c.exact != nil:
+	case fine:
+		c.refine(tries-1, poorTime)
+	default:
+		c.refine(tries-1, 0)
 	}
 	return c
 }
@@ -122,8 +129,11 @@ func (c *Clock) Renew() bool {
 	}
 	due := c.queue != nil && c.exact == nil && c.now()-c.measured > age
 	c.mu.Unlock()
-	if due {
-		c.refine(1, c.fine)
+	switch {
+	case due && c.fine:
+		c.refine(1, mostTime)
+	case due:
+		c.refine(1, 0)
 	}
 	return due
 }
@@ -145,12 +155,12 @@ func (c *Clock) Close() error {
 	return q.Close()
 }
 
-// refine measures the clock a number of times, and a fine one more often until its error is small.
-func (c *Clock) refine(least int, fine bool) {
+// refine measures the clock a number of times, and more often until its error is small or a time has passed.
+func (c *Clock) refine(least int, limit time.Duration) {
 	c.measuring.Lock()
 	defer c.measuring.Unlock()
 	began := c.now()
-	for i := 0; i < least || fine && i < mostTries && c.bounds.bound() > enough && c.now()-began < mostTime; i++ {
+	for i := 0; i < least || c.repeats(i, c.now()-began, limit); i++ {
 		if c.queue == nil || !c.measure() {
 			break
 		}
@@ -158,6 +168,18 @@ func (c *Clock) refine(least int, fine bool) {
 	c.mu.Lock()
 	c.measured = c.now()
 	c.mu.Unlock()
+}
+
+// repeats reports whether refine goes on after a number of measurements that took a time. The caller holds measuring.
+func (c *Clock) repeats(done int, took, limit time.Duration) bool {
+	bound := c.bounds.bound()
+	if bound <= poor || took < mostTime {
+		return done < mostTries && bound > enough && took < min(limit, mostTime)
+	}
+	if took < limit {
+		time.Sleep(poorPause)
+	}
+	return took < limit
 }
 
 // measure compares the clocks once. The caller holds measuring.

@@ -125,3 +125,53 @@ func TestPoints(t *testing.T) {
 		}
 	}
 }
+
+// busy is a device whose queue answers after 3 ms while other programs run, and after 20 µs once they have ended.
+type busy struct {
+	offload.Device
+	offload.Queue
+	host *time.Duration
+	left int // measurements while others run
+}
+
+func (b *busy) NewQueue(offload.QueueOptions) (offload.Queue, error) { return b, nil }
+
+func (b *busy) Record() (offload.Event, error) {
+	way := 10 * time.Microsecond
+	if b.left--; b.left >= 0 {
+		way = 1500 * time.Microsecond
+	}
+	*b.host += way
+	ev := settled{clockEvent{at: *b.host}}
+	*b.host += way
+	return ev, nil
+}
+
+// TestBusyMachine checks that the first measurements of a fine clock go on while other programs run, and that later ones, and those of
+// other clocks, end soon.
+func TestBusyMachine(t *testing.T) {
+	for _, c := range []struct {
+		fine bool
+		busy int
+		want time.Duration
+	}{
+		{true, 100, 10 * time.Microsecond},
+		{true, 1000, 1500 * time.Microsecond},
+		{false, 100, 1500 * time.Microsecond},
+	} {
+		host := time.Duration(0)
+		d := &busy{host: &host, left: c.busy}
+		clock := New(d, func() time.Duration { return host }, c.fine)
+		if bound, ok := clock.Bound(); !ok || bound != c.want {
+			t.Errorf("fine %v, %d slow measurements: the error is %v after %v", c.fine, c.busy, bound, host)
+		}
+		if most := poorTime + 10*time.Millisecond; host > most {
+			t.Errorf("they took %v", host)
+		}
+		before := host + time.Second
+		host = before
+		if d.left += 1000; clock.Renew() && host-before > mostTime+10*time.Millisecond {
+			t.Errorf("later ones took %v", host-before)
+		}
+	}
+}
