@@ -49,7 +49,7 @@ func TestManual(t *testing.T) {
 
 func operationsTable(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("| operation | takes → gives | meaning |\n|---|---|---|\n")
+	b.WriteString("| operation | operands → results | meaning |\n|---|---|---|\n")
 	for op := ir.Invalid + 1; !strings.HasPrefix(op.String(), "op("); op++ {
 		form, meaning := op.Doc()
 		if form == "" || meaning == "" {

@@ -31,7 +31,7 @@ var Leaves = []Leaf{
 	{"div rem", "i32 u32 i64 u64", false, "the divisor is neither 0 nor, for signed types, −1"},
 	{"div.any rem.any", "i32 u32 i64 u64", true, "div and rem by any divisor: 0 by zero, wrapping for the least number by −1"},
 	{"rem", "f32 f64", true, "the exact remainder"},
-	{"min max", "i32 u32 i64 u64 f32 f64", true, "the lesser or greater; NaN wins, −0 is below +0"},
+	{"min max", "i32 u32 i64 u64 f32 f64", true, "the lesser or greater; NaN if one is NaN, −0 is below +0"},
 	{"round", "f32 f64", true, "to the nearest integer, halves up"},
 	{"mulhi", "i32 u32 i64 u64", true, "the high half of the product"},
 	{"not and or xor", "bool i32 u32 i64 u64", false, "bitwise"},
