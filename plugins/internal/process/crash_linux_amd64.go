@@ -38,8 +38,15 @@ type Crash struct {
 	Callers []string // names of other libraries with addresses on the thread's stack, which may be old, innermost first
 }
 
+// peerReader is UCX's library that copies from the memory of other processes of an MPI job. It calls abort if one has ended.
+const peerReader = "libuct_cma.so"
+
 // Error names the fault and the libraries.
 func (c *Crash) Error() string {
+	isReader := func(name string) bool { return strings.HasPrefix(name, peerReader) }
+	if c.Signal == sigABRT && slices.ContainsFunc(append(slices.Clone(c.Callers), c.Where), isReader) {
+		return "another process of the MPI job ended while this one copied from its memory, and UCX ended this one"
+	}
 	what := strings.TrimPrefix(c.Fault.Error(), "native code: ")
 	if c.Signal == sigABRT {
 		what = "it called abort"

@@ -65,6 +65,23 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestCrashOfReader names the cause of an abort by which UCX ends a process when another one has died.
+func TestCrashOfReader(t *testing.T) {
+	for _, c := range []struct {
+		crash  Crash
+		caused bool
+	}{
+		{Crash{Fault{Signal: sigABRT}, "libc.so.6", []string{"libucs.so.0.0.0", "libuct_cma.so.0.0.0"}}, true},
+		{Crash{Fault{Signal: sigABRT}, "libuct_cma.so.0", nil}, true},
+		{Crash{Fault{Signal: sigABRT}, "libc.so.6", []string{"libucs.so.0.0.0"}}, false},
+		{Crash{Fault{Signal: 11}, "libuct_cma.so.0", nil}, false},
+	} {
+		if text := c.crash.Error(); strings.Contains(text, "another process of the MPI job ended") != c.caused {
+			t.Errorf("%v: %s", c.crash, text)
+		}
+	}
+}
+
 // TestPanicAfterLibraries checks that faults of Go remain panics after a library has been loaded.
 func TestPanicAfterLibraries(t *testing.T) {
 	if err := KeepSignals(func() error { return nil }); err != nil {
