@@ -59,14 +59,46 @@ func exhaust(t *testing.T, pid int) {
 	must(t, unix.Prlimit(pid, unix.RLIMIT_AS, &limit, nil))
 }
 
-// cut closes the TCP connections of a process, as a network failure does.
+// cut closes the TCP connections of a process, as a network failure does. Those to its launcher remain: over a network, a process is
+// connected to the launcher's daemon on its own machine.
 func cut(t *testing.T, pid int) {
+	launcher := map[int]bool{}
+	connections(t, parent(t, pid), func(fd int) {
+		if name, err := unix.Getsockname(fd); err == nil {
+			if own, ok := name.(*unix.SockaddrInet4); ok {
+				launcher[own.Port] = true
+			}
+		}
+	})
+	cuts := 0
+	connections(t, pid, func(fd int) {
+		name, err := unix.Getpeername(fd)
+		if other, ok := name.(*unix.SockaddrInet4); err == nil && ok && !launcher[other.Port] {
+			must(t, unix.Shutdown(fd, unix.SHUT_RDWR))
+			cuts++
+		}
+	})
+	if cuts == 0 {
+		t.Logf("process %d has no connections over TCP", pid)
+	}
+}
+
+// parent returns the process that started another one.
+func parent(t *testing.T, pid int) (n int) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	must(t, err)
+	_, err = fmt.Sscanf(string(data[bytes.LastIndexByte(data, ')')+1:]), " %s %d", new(string), &n)
+	must(t, err)
+	return n
+}
+
+// connections calls a function with a copy of each socket of a process.
+func connections(t *testing.T, pid int, do func(fd int)) {
 	handle, err := unix.PidfdOpen(pid, 0)
 	must(t, err)
 	defer unix.Close(handle)
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	must(t, err)
-	cuts := 0
 	for _, e := range entries {
 		link, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", pid, e.Name()))
 		n, err := strconv.Atoi(e.Name())
@@ -74,18 +106,14 @@ func cut(t *testing.T, pid int) {
 			continue
 		}
 		fd, err := unix.PidfdGetfd(handle, n, 0)
+		if err == unix.EBADF { // it has just been closed
+			continue
+		}
 		if err != nil {
 			t.Skipf("the system lends no descriptors of other processes: %v", err)
 		}
-		name, err := unix.Getpeername(fd)
-		if _, ok := name.(*unix.SockaddrInet4); err == nil && ok {
-			must(t, unix.Shutdown(fd, unix.SHUT_RDWR))
-			cuts++
-		}
+		do(fd)
 		_ = unix.Close(fd)
-	}
-	if cuts == 0 {
-		t.Logf("process %d has no connections over TCP", pid)
 	}
 }
 

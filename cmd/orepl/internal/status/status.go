@@ -81,6 +81,7 @@ func add(lines string) error {
 type Report struct {
 	Codes []int        // of scripts that ended
 	Lost  bool         // a process lost another one
+	Told  bool         // a script did
 	Ranks map[int]int  // by process
 	Ended map[int]bool // processes that ended by themselves
 	Cut   []string     // machines that the launcher did not reach, or no longer reaches
@@ -111,6 +112,7 @@ func Read(path string) Report {
 		text, loss := strings.CutSuffix(text, lost)
 		r.Lost = r.Lost || loss
 		if code, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+			r.Told = r.Told || loss
 			r.Codes = append(r.Codes, code)
 		}
 	}

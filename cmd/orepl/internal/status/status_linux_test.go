@@ -88,3 +88,27 @@ func TestAwait(t *testing.T) {
 		t.Errorf("the end is %+v, %v", r, k)
 	}
 }
+
+// TestCutOff reports a loss of which only a worker tells, as one that the network has cut off: it counts once the script has ended.
+func TestCutOff(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "status")
+	script := exec.Command("sleep", "60")
+	if err := script.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("begun 0 %d\nbegun 1 %d\nlost\n", script.Process.Pid, os.Getpid())
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := NewWatch(path)
+	defer w.Stop()
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if lost, ok := w.Await(short, 1); lost || ok {
+		t.Errorf("while the script runs: %v, %v", lost, ok)
+	}
+	_, _ = script.Process.Kill(), script.Wait()
+	if lost, ok := w.Await(t.Context(), 1); !lost || !ok {
+		t.Errorf("after its end: %v, %v", lost, ok)
+	}
+}

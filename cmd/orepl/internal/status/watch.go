@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,7 +20,8 @@ type Watch struct {
 
 	mu      sync.Mutex
 	report  Report
-	ended   int           // processes whose end the system has reported
+	ended   []int         // processes whose end the system has reported
+	sees    bool          // the system reports ends
 	changed chan struct{} // closed when the report changes, or a process has ended
 }
 
@@ -40,7 +42,7 @@ func (w *Watch) run(events bool) {
 		r := Read(w.path)
 		w.kernel.see(r)
 		w.mu.Lock()
-		w.report, w.ended = r, len(w.kernel.order)
+		w.report, w.ended, w.sees = r, slices.Clone(w.kernel.order), events
 		close(w.changed)
 		w.changed = make(chan struct{})
 		w.mu.Unlock()
@@ -66,13 +68,15 @@ func (w *Watch) run(events bool) {
 }
 
 // Await waits until all scripts have written their exit codes, or a process a loss. A machine that the launcher does not reach is a loss.
-// Await returns false if ctx ended before.
+// A loss of which only workers tell counts once no script runs on this machine: the network may have cut one off. Await returns false if
+// ctx ended before.
 func (w *Watch) Await(ctx context.Context, scripts int) (lost, ok bool) {
 	for {
 		w.mu.Lock()
 		r, changed := w.report, w.changed
+		told := r.Told || r.Lost && !w.runs(scripts)
 		w.mu.Unlock()
-		if lost := r.Lost || len(r.Cut) > 0; lost || len(r.Codes) == scripts {
+		if lost := told || len(r.Cut) > 0; lost || len(r.Codes) == scripts {
 			return lost, true
 		}
 		select {
@@ -83,11 +87,21 @@ func (w *Watch) Await(ctx context.Context, scripts int) (lost, ok bool) {
 	}
 }
 
+// runs reports whether one of the scripts, which are the first ranks, is known to run. The caller holds mu.
+func (w *Watch) runs(scripts int) bool {
+	for pid, rank := range w.report.Ranks {
+		if w.sees && rank < scripts && !slices.Contains(w.ended, pid) {
+			return true
+		}
+	}
+	return false
+}
+
 // AwaitEnds waits until n processes of this machine have begun and ended. It returns false if ctx ended before.
 func (w *Watch) AwaitEnds(ctx context.Context, n int) bool {
 	for {
 		w.mu.Lock()
-		ended, changed := w.ended, w.changed
+		ended, changed := len(w.ended), w.changed
 		w.mu.Unlock()
 		if ended >= n {
 			return true
