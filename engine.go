@@ -34,6 +34,7 @@ import (
 // runs; they may read, import, write, start and load nothing else.
 type EngineOptions struct {
 	Stdout, Stderr io.Writer // default: the process's
+	Stdin          io.Reader // what scripts read as process.stdin; nil: nothing, which is an error. With Isolate it must be os.Stdin
 
 	Name string // names the engine in spans of [Options.Observe]; default for pipelines: the file
 
@@ -126,7 +127,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 		return nil, err
 	}
 	l, err := lang.New(lang.Options{
-		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir, Files: opts.Files,
+		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir, Files: opts.Files,
 		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError, OnOverdue: opts.OnOverdue,
 		Cache: opts.cache,
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/dop251/goja"
@@ -62,6 +63,10 @@ func (r *Runtime) isolable(opts *EngineOptions) error {
 		return diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
 			WithHint("give the modules to ServeIsolated and Open instead, pass values in the arguments or in files, or run without Isolate")
 	}
+	if opts.Stdin != nil && opts.Stdin != io.Reader(os.Stdin) {
+		return diag.New("unsupported", "an isolated engine cannot read an input of the program").
+			WithHint("set Stdin to os.Stdin, pass the data in arguments or files, or run without Isolate")
+	}
 	if opts.Files != nil {
 		return diag.New("unsupported", "an isolated engine cannot read files of the program").
 			WithHint("leave Files out, and set Policy.Read to orepl's lang.Inside of a directory")
@@ -72,7 +77,7 @@ func (r *Runtime) isolable(opts *EngineOptions) error {
 // inChild returns the options of an engine in a child process.
 func (o *EngineOptions) inChild() lang.Options {
 	return lang.Options{
-		Stdout: o.Stdout, Stderr: o.Stderr, Args: o.Args, Env: o.Env, Dir: o.Dir,
+		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Args: o.Args, Env: o.Env, Dir: o.Dir,
 		Limits: o.Limits, Policy: o.Policy, Logger: o.Logger, OnError: o.OnError,
 	}
 }

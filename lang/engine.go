@@ -56,6 +56,7 @@ import (
 // Options configure an engine. The zero value selects standard streams, the working directory and no modules.
 type Options struct {
 	Stdout, Stderr io.Writer
+	Stdin          io.Reader // what scripts read as process.stdin; nil: nothing, which is an error
 
 	Args []string // arguments of the script
 	Env  map[string]string

@@ -59,40 +59,12 @@ func (e *Engine) readFile(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	limit := e.opts.Limits.Memory
-	if info, err := f.Stat(); limit > 0 && err == nil && uint64(info.Size()) > limit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %s", heap.Text(limit))}
+	size := int64(0)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	const first, often = 4 << 10, 16 << 20
-	data := make([]byte, 0, first)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		if !heap.FitsMachine(uint64(info.Size())) {
-			return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
-		}
-		data = make([]byte, 0, info.Size()+1) // one spare byte detects the end
-	}
-	for {
-		if len(data) == cap(data) {
-			if cap(data) >= often && !heap.FitsMachine(2*uint64(cap(data))) {
-				return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
-			}
-			data = slices.Grow(data, cap(data))
-		}
-		n, err := f.Read(data[len(data):min(cap(data), len(data)+often)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		}
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	return heap.ReadAll(ctx, f, size, e.opts.Limits.Memory)
 }
-
-var errNoRoom = errors.New("is larger than the memory that the machine has for this process")
 
 // ReadError is [FileError] for a path that is read. If the file does not exist, the hint suggests a file with a similar name in
 // the same directory.

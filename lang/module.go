@@ -153,7 +153,7 @@ func (e *Engine) unknownModule(name string) error {
 	if near := spelling.Nearest(name, e.ModuleNames()); near != "" {
 		return d.WithHint("did you mean %q? a file needs a path that begins with ./ or ../ or /", near)
 	}
-	return d.WithHint("a file needs a path that begins with ./ or ../ or /")
+	return d.WithHint("a file needs a path that begins with ./ or ../ or /; bundle a package of npm into a file first")
 }
 
 // Lazy defines a property whose value is computed at the first read. An assignment replaces it.

@@ -17,6 +17,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/process/input"
 	"github.com/orepl/orepl/lang"
 )
 
@@ -47,6 +48,15 @@ interface RunOptions {
   /** Receives each line of the standard error, which is then not collected. */
   stderr?: (line: string) => void
 }
+/** What a script reads from the standard input. Reads happen in the order of the calls. */
+interface StandardInput {
+  /** Reads the rest as UTF-8 text. */
+  text(): Promise<string>
+  /** Reads the rest as bytes. */
+  bytes(): Promise<Uint8Array>
+  /** Reads lines as they come, without their terminators. */
+  lines(): AsyncIterableIterator<string>
+}
 /** The exit status of a program, or -1 if a signal ended it, and its collected output. */
 interface RunResult { code: number; stdout: string; stderr: string }`,
 		Entries: func() []bindings.Entry {
@@ -59,6 +69,15 @@ interface RunResult { code: number; stdout: string; stderr: string }`,
 					member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
 					member(bindings.Property, "arch", "arch: string", "The processor architecture, such as 'x64' or 'arm64'."),
 					member(bindings.Property, "pid", "pid: number", "The process id."),
+					{
+						Name: "stdin", Kind: bindings.Object, Signature: "stdin: StandardInput", Help: "Standard input, which scripts of orepl run may read, for example from a pipe.",
+						Example: "for await (const line of process.stdin.lines()) console.log(line.toUpperCase())",
+						Members: []bindings.Entry{
+							member(bindings.Method, "text", "text(): Promise<string>", "Reads the rest as UTF-8 text. Another encoding is an error."),
+							member(bindings.Method, "bytes", "bytes(): Promise<Uint8Array>", "Reads the rest as bytes."),
+							member(bindings.Method, "lines", "lines(): AsyncIterableIterator<string>", "Reads lines of UTF-8 text as they come, without their terminators. What a loop leaves, later calls read."),
+						},
+					},
 					{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},
 					{Name: "stderr", Kind: bindings.Object, Signature: "stderr: { write(text: string | Uint8Array): boolean }", Help: "Standard error.", Members: write},
 					member(bindings.Method, "cwd", "cwd(): string", "Returns the working directory, the base of relative paths."),
@@ -98,6 +117,11 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	o.Set("platform", runtime.GOOS)
 	o.Set("arch", arch())
 	o.Set("pid", os.Getpid())
+	stdin, err := input.Object(e)
+	if err != nil {
+		return nil, err
+	}
+	o.Set("stdin", stdin)
 	o.Set("stdout", stream(e, "process.stdout.write", opts.Stdout))
 	o.Set("stderr", stream(e, "process.stderr.write", opts.Stderr))
 	o.Add("cwd", func(goja.FunctionCall) (goja.Value, error) { return vm.ToValue(opts.Dir), nil })

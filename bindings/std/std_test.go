@@ -89,7 +89,7 @@ func TestExamplesRun(t *testing.T) {
 		for i := range list {
 			if ex := list[i].Example; ex != "" {
 				n++
-				e, _, _ := engine(t, lang.Options{Args: []string{"orepl"}})
+				e, _, _ := engine(t, lang.Options{Args: []string{"orepl"}, Stdin: strings.NewReader("a line\n")})
 				if _, err := e.Run(context.Background(), "example.js", ex); err != nil {
 					t.Errorf("%s: %s", list[i].Name, diag.Format(err, false))
 				}

@@ -135,5 +135,8 @@ func (x *Explainer) absent(d *diag.Diagnostic, expression string) string {
 			return fmt.Sprintf("did you mean %s.%s?", object, near)
 		}
 	}
+	if hint := x.nameHint(member); hint != "" && x.has(object) {
+		return hint
+	}
 	return x.Await(d, expression)
 }

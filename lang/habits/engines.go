@@ -15,15 +15,22 @@ var NodeModules = later.Value[map[string]Habit]{Make: func() map[string]Habit {
 		"child_process":  {"process", "process.run(program, args) starts programs; process is global"},
 		"console":        {"console", "console is global"},
 		"crypto":         {"web", "crypto.getRandomValues is global"},
+		"events":         {"", "keep the functions in an array, and call each: for (const f of listeners) f(value)"},
+		"http":           {"", noNetwork},
+		"https":          {"", noNetwork},
+		"net":            {"", noNetwork},
 		"module":         {"", "import(path) loads a module when it is needed"},
 		"os":             {"process", "process.platform and process.arch name the system; process is global"},
 		"path":           {"", "paths are text, as in import.meta.dirname + '/data.csv'"},
 		"perf_hooks":     {"web", "performance is global"},
+		"readline":       {"process", "process.stdin.lines() iterates over lines; process is global"},
 		"url":            {"web", "URL and URLSearchParams are global"},
 		"util":           {"console", "console.log prints any value, and structuredClone copies it; both are global"},
 		"worker_threads": {"offload", "what runs in parallel is a kernel, as in kernel((g, x) => { x[g.x] = … })"},
 	}
 }}
+
+const noNetwork = "scripts open no connections: process.run(program, args) starts a program such as curl"
 
 // Names maps functions and globals of Node, of other kernel languages and of other ECMAScript engines to their
 // equivalents.
@@ -48,6 +55,13 @@ var Names = later.Value[map[string]Habit]{Make: func() map[string]Habit {
 		"unlinkSync":    {"fs", "it is called removeSync; import it from 'fs'"},
 		"rm":            {"fs", "it is called remove; import it from 'fs'"},
 		"rmSync":        {"fs", "it is called removeSync; import it from 'fs'"},
+		"fetch":         {"process", noNetwork},
+		"WebSocket":     {"process", noNetwork},
+		"Worker":        {"offload", "what runs in parallel is a kernel, as in kernel((g, x) => { x[g.x] = … })"},
+		"alert":         {"console", "write console.log(…)"},
+		"document":      {"", "there is no page: scripts print, plot and write files"},
+		"promises":      {"fs", "the functions of fs return promises themselves: await fs.readText(path)"},
+		"nextTick":      {"", "write queueMicrotask(f)"},
 		"execSync":      {"process", "write: await process.run(program, args)"},
 		"spawn":         {"process", "write: process.run(program, args)"},
 		"spawnSync":     {"process", "write: await process.run(program, args)"},

@@ -100,6 +100,9 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, NoWarnings: conf.NoWarnings, Limits: conf.Limits,
 		Stderr: stderr,
 	}
+	if conf.Input {
+		opts.Stdin = os.Stdin
+	}
 	if conf.TellErrors {
 		opts.OnError = func(err error) { _ = c.send(reply{Background: NewFailure(err)}) } // fails only if the host is gone
 	}

@@ -174,7 +174,7 @@ func (e *Engine) begin(ctx context.Context) error {
 		ResultBytes: e.most.bytes,
 		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil, AskNative: o.Policy.Native != nil,
 		AskDevice: o.Policy.Device != nil, Plugins: o.Policy.Plugins, Shared: e.own.Memory != nil, Program: e.own.Program,
-		TellErrors: o.OnError != nil,
+		Input: o.Stdin != nil, TellErrors: o.OnError != nil,
 	}
 	if o.Limits.Memory > 0 {
 		conf.MemoryBound = o.Limits.Memory + processOverhead

@@ -46,6 +46,7 @@ type config struct {
 	Plugins     []string        // of the policy
 	Shared      bool            // the child has a memory that it shares with the host
 	Program     json.RawMessage // see Config
+	Input       bool            // the script reads the standard input, which both processes share
 	TellErrors  bool            // the host receives errors that belong to no call
 	MemoryBound uint64          // maximum memory of the process in bytes; 0: no maximum
 	ResultBytes int             // maximum size of a result's JSON in bytes

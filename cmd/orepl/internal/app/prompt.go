@@ -31,7 +31,7 @@ func runREPL(inv *invocation) error {
 		if *load != "" {
 			return &usageError{"-e and -i are given", "-i FILE leaves you at the prompt; import('FILE') in the code loads a file, too"}
 		}
-		return inv.evaluate("eval.js", *code, args)
+		return inv.evaluate("eval.js", *code, lang.Options{Args: args, Stdin: inv.Stdin})
 	}
 	if len(args) > 0 {
 		return &usageError{"orepl repl takes no arguments", "to run a script, write: orepl run FILE; to load it and stay: orepl -i FILE"}
@@ -44,7 +44,7 @@ func runREPL(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		return inv.evaluate("stdin.js", string(text), nil)
+		return inv.evaluate("stdin.js", string(text), lang.Options{})
 	}
 	rt := inv.open()
 	init := ""
@@ -70,9 +70,10 @@ func runREPL(inv *invocation) error {
 }
 
 // evaluate runs a text as a script with the names of the prompt as globals.
-func (inv *invocation) evaluate(name, text string, args []string) error {
+func (inv *invocation) evaluate(name, text string, opts lang.Options) error {
 	rt := inv.open()
-	e, err := inv.engine(rt, lang.Options{Prompt: true, Args: args})
+	opts.Prompt = true
+	e, err := inv.engine(rt, opts)
 	if err != nil {
 		return err
 	}

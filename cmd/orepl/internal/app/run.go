@@ -42,7 +42,7 @@ func runScript(inv *invocation) error {
 	if err := checkFile(args[0], "write: orepl run FILE [ARGS…]"); err != nil {
 		return err
 	}
-	opts, err := limits.options(lang.Options{Args: args[1:]})
+	opts, err := limits.options(lang.Options{Args: args[1:], Stdin: inv.Stdin})
 	if err != nil {
 		return err
 	}
