@@ -233,6 +233,7 @@ func New(o Options) (*Engine, error) {
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.esm.graph = esm.New(vm, e.loop, moduleHost{e}, esm.Options{
 		Cache: o.Cache, Dir: o.Dir, CountLoops: o.Limits.Iterations > 0, Call: e.intrinsics.call, Generators: e.intrinsics.generators,
+		Run: nativeHost{e}.Run,
 	})
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
 	vm.SetPromiseRejectionTracker(e.trackRejection)

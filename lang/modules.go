@@ -38,13 +38,6 @@ func (h moduleHost) Cut(err error) bool {
 	return cut
 }
 
-func (h moduleHost) PromiseOf(v goja.Value) goja.Value {
-	if IsPromise(v) {
-		return v
-	}
-	return h.Resolved(v)
-}
-
 func (h moduleHost) When(promise goja.Value, fulfilled, rejected func(goja.Value) error) {
 	h.when(promise, fulfilled, rejected)
 }

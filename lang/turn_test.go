@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -191,5 +192,25 @@ func TestInterruptsLeaveTheEngineWell(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	if !e.limit.unwinder.Complete() {
 		t.Error("the interpreter lacks a stack: look at its fields")
+	}
+}
+
+// TestAwaitAllocations compares the memory of an await at the top level of a module with that in a function.
+func TestAwaitAllocations(t *testing.T) {
+	bytes := func(text string) uint64 {
+		e, _ := testEngine(t, Options{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := e.Run(t.Context(), "main.js", text); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	const loop = "for (let i = 0; i < 10000; i++) await i"
+	top, function := bytes(loop), bytes("async function f() { "+loop+" }; await f()")
+	t.Logf("%d bytes at the top level, %d in a function", top, function)
+	if top > 2*function {
+		t.Errorf("%d bytes at the top level, %d in a function", top, function)
 	}
 }

@@ -37,8 +37,7 @@ type Errors interface {
 
 // Values creates and converts values of the script.
 type Values interface {
-	Resolved(v goja.Value) goja.Value  // a fulfilled promise
-	PromiseOf(v goja.Value) goja.Value // v, or a promise fulfilled with it
+	Resolved(v goja.Value) goja.Value // a fulfilled promise
 	When(promise goja.Value, fulfilled, rejected func(goja.Value) error)
 	// Promising returns a function of the script that rejects its promise with the error of fn.
 	Promising(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object
@@ -86,12 +85,15 @@ type Graph struct {
 	host  Host
 	cache *Cache
 
+	run func(name, text string) (goja.Value, error)
+
 	dir        string // of prompt lines
 	countLoops bool
 
 	// functions of the interpreter as they were before any script ran
 	next, throw       goja.Callable // methods of generators
 	call              goja.Callable // calls its argument from script code
+	drive             goja.Callable // the function of driver; nil before the first await
 	bind              goja.Callable // Function.prototype.bind
 	preventExtensions goja.Callable
 
@@ -104,11 +106,12 @@ type Graph struct {
 
 // Options configure a graph.
 type Options struct {
-	Cache      *Cache // nil: each engine reads files itself
-	Dir        string // base of imports at the prompt
-	CountLoops bool   // code calls Step in each iteration of a loop
-	Call       goja.Callable
-	Generators *goja.Object // the prototype of generators
+	Cache      *Cache                                      // nil: each engine reads files itself
+	Dir        string                                      // base of imports at the prompt
+	CountLoops bool                                        // code calls Step in each iteration of a loop
+	Call       goja.Callable                               // calls its argument from script code
+	Run        func(name, text string) (goja.Value, error) // runs a constant text
+	Generators *goja.Object                                // the prototype of generators
 }
 
 // New returns a graph without modules. No script must have run before.
@@ -119,7 +122,7 @@ func New(vm *goja.Runtime, loop *loop.Loop, host Host, o Options) *Graph {
 	}
 	return &Graph{
 		Mark: goja.NewSymbol("orepl.mark"), vm: vm, loop: loop, host: host, cache: o.Cache, dir: o.Dir, countLoops: o.CountLoops,
-		next: method(o.Generators, "next"), throw: method(o.Generators, "throw"), call: o.Call,
+		next: method(o.Generators, "next"), throw: method(o.Generators, "throw"), call: o.Call, run: o.Run,
 		bind: method(vm.Get("Function").(*goja.Object).Get("prototype"), "bind"), preventExtensions: method(vm.Get("Object"), "preventExtensions"),
 		files: map[string]*Module{}, imported: map[string]*Module{}, unset: goja.NewSymbol("orepl.unset"),
 	}

@@ -116,10 +116,49 @@ func (g *Graph) executeSync(m *Module) error {
 }
 
 // execute runs the code of a module with top-level await.
-func (g *Graph) execute(m *Module) { g.resume(m, g.next, nil) }
+func (g *Graph) execute(m *Module) {
+	awaited, more := g.resume(m, g.next, nil)
+	if !more {
+		return
+	}
+	await := g.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		v := awaited
+		awaited = nil
+		return v
+	})
+	resume := g.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		method := g.next
+		if c.Argument(1).ToBoolean() {
+			method = g.throw
+		}
+		awaited, more = g.resume(m, method, c.Argument(0))
+		return g.vm.ToValue(more)
+	})
+	if g.drive == nil {
+		f, err := g.run("", driver)
+		if err != nil {
+			m.fail(err)
+			return
+		}
+		g.drive, _ = goja.AssertFunction(f)
+	}
+	if _, err := g.drive(nil, await, resume); err != nil {
+		m.fail(err)
+	}
+}
 
-// resume starts a module, or continues it with the result of its await.
-func (g *Graph) resume(m *Module, method goja.Callable, v goja.Value) {
+// driver is the text of an asynchronous function that awaits what awaited returns, and resumes a module with the result while that has
+// another await. It awaits as the interpreter does, without functions and promises of its own for each await.
+const driver = `(async (awaited, resume) => {
+	for (let more = true; more;) {
+		let value, failed = false
+		try { value = await awaited() } catch (reason) { value = reason; failed = true }
+		more = resume(value, failed)
+	}
+})`
+
+// resume starts a module, or continues it with the result of its await. It returns what the module awaits next, if there is more.
+func (g *Graph) resume(m *Module, method goja.Callable, v goja.Value) (awaited goja.Value, more bool) {
 	at := m.awaits
 	done, awaited, err := g.advance(m, method, v)
 	switch {
@@ -130,10 +169,9 @@ func (g *Graph) resume(m *Module, method goja.Callable, v goja.Value) {
 	case done:
 		g.fulfil(m)
 	default:
-		g.host.When(g.host.PromiseOf(awaited),
-			func(v goja.Value) error { return g.Job(func() { g.resume(m, g.next, v) }) },
-			func(reason goja.Value) error { return g.Job(func() { g.resume(m, g.throw, reason) }) })
+		return awaited, true
 	}
+	return nil, false
 }
 
 // An AwaitedError is an error that ended a module after a top-level await, whose position the interpreter's stack lacks.
