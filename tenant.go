@@ -32,8 +32,8 @@ type Tenant struct {
 	Limits lang.Limits
 }
 
-// TenantLimits are the limits of a tenant that sets none: 10 s and 100 000 launches for each run, and 256 MiB of the heap and of
-// devices.
+// TenantLimits are the limits for those fields of [Tenant.Limits] that are 0. They are 10 s for each call, and 100 000 launches for
+// each engine or run of a pipeline. Memory is limited to 256 MiB of heap and 256 MiB on devices.
 var TenantLimits = lang.Limits{Time: 10 * time.Second, Memory: 256 << 20, DeviceMemory: 256 << 20, Launches: 100_000}
 
 // Options returns options for engines and pipelines of the tenant, which the program may complete with modules and streams. Scripts

@@ -96,8 +96,8 @@ type placed struct {
 	at   diag.Position
 }
 
-// warning returns a warning at the script's current call. It returns nil if the position was reported before or the maximum is
-// reached.
+// warning returns a warning at the script's current call, and records the position. It returns nil if the position is unknown or
+// was recorded before. Except at a prompt, it also returns nil after mostWarnings warnings.
 func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()
 	if !at.IsValid() || e.report.warned[at] || len(e.report.warned) >= mostWarnings && !e.opts.Prompt {

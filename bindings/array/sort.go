@@ -301,8 +301,9 @@ func (r *Run) SortBy(compare Function, x Array, axis int, descending bool) (sort
 	return sorted, places, err
 }
 
-// order returns the function that reports whether an element precedes another. Integers of 32 bits are compared as those of
-// 64, if the function accepts them, so that differences do not wrap.
+// order returns a function that reports whether a precedes b by compare; if descending is set, whether b precedes a. compare
+// returns a bool, or a number that is negative if its first argument precedes the second. 32-bit integers are passed to compare as
+// i64 if it accepts them, so that their difference does not wrap. The error is that of compare for the elements of x.
 func (r *Run) order(compare Function, x Array, descending bool) (Function, error) {
 	a, b := "a", "b"
 	if descending {

@@ -125,8 +125,8 @@ func placeOf(e *lang.Engine, fn goja.Value) string {
 	return ""
 }
 
-// reason describes what a function of the script threw in one line: the message, the place, and the hint if there is one. An error
-// without a place has that of the function.
+// reason returns one line that describes what fn threw: the message, the place, and the hint if there is one. An error without a
+// place gets the place of fn.
 func reason(e *lang.Engine, thrown, fn goja.Value) string {
 	d := e.Diagnose(e.VM().Try(func() { panic(thrown) }))
 	message, at, hint := d.Message, placeOf(e, fn), d.Hint

@@ -39,8 +39,8 @@ func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
 	return (&decoder{vm: vm}).run(v, target.Elem())
 }
 
-// DecodeModule is Decode for the exports of a module. It ignores exports without a field, unless the name resembles a field
-// that the module does not export.
+// DecodeModule is Decode for the exports of a module. It ignores exports without a field. But an export whose name resembles a
+// field that the module does not export is an error.
 func DecodeModule(vm *goja.Runtime, exports goja.Value, dst any) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {

@@ -59,7 +59,7 @@ func Extension() offloadjs.Extension {
 					"import { device, kernel, graph, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst add = kernel((g, x, y) => { y[g.x] += x[g.x] })\nconst g = await graph(() => { scale.launch({ size: 4 }, 2, x, y); add.launch({ size: 4 }, x, y) })\nconsole.log(g)\ng.set('scale', { a: 10 })\nawait g.replay()\nconsole.log(await y.read())",
 					"(fn: () => unknown): Promise<Graph>"),
 				class,
-				bindings.NewFunction("record", "Records the commands that a function issues, on all devices, in a file: images, arguments, the contents of buffers before and after, and the order. orepl replay FILE runs it again, also on another device, and compares the results. It waits for the commands before and after, and keeps a copy of the contents of all buffers, of at most 1 GiB. Returns the number of commands.",
+				bindings.NewFunction("record", "Records in a file the commands that a function issues on all devices: images, arguments, the order, and the contents of buffers before and after. It waits for all earlier commands first, then for those of the function. It copies all buffers, which may have at most 1 GiB together. Returns the number of commands. orepl replay FILE runs the commands again, on the same device or another, and compares the results.",
 					"import { device, kernel, record, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconsole.log(await record('scale.orepl', () => { scale.launch({ size: 4 }, 2, x, y) }))",
 					"(path: string, fn: () => unknown): Promise<number>"),
 			}

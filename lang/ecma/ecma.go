@@ -1,4 +1,4 @@
-// Package ecma parses ECMAScript to the syntax tree of the interpreter, and reports every early error of the language.
+// Package ecma parses ECMAScript into the syntax tree of the interpreter, and reports every early error of the language.
 //
 // The parser follows the grammar of ECMAScript 2025 with the declarations "using" and "await using". Syntax without a node in
 // the interpreter's tree is marked in the [Program]: package desugar turns it into nodes that the interpreter has.

@@ -222,8 +222,8 @@ func (e *Engine) Handle(ctx context.Context, name string, body any) (json.RawMes
 	return e.call(ctx, request{Op: opHandle, Name: name, Body: text})
 }
 
-// Explain returns an error of a child. If the end of ctx caused it, the result has the end's reason, which a child does not know,
-// at the same place.
+// Explain returns err, the error of a call in a child. If ctx has ended and err has the code cancelled, Explain returns the cause
+// of ctx at the position of err instead. The child does not know the cause.
 func Explain(ctx context.Context, err error) error {
 	var d *diag.Diagnostic
 	if ctx.Err() == nil || diag.Code(err) != "cancelled" || !errors.As(err, &d) {

@@ -29,8 +29,9 @@ type functions struct {
 	mapGet, mapSet goja.Callable
 }
 
-// Define defines well-known symbols, grouping, methods of strings, and promises with their resolvers. An interpreter that has them keeps
-// its own. It must be called before scripts run, which may replace builtins.
+// Define adds builtins that the interpreter lacks: Symbol.dispose, asyncDispose and asyncIterator, Object.groupBy, Map.groupBy,
+// String.prototype.isWellFormed and toWellFormed, and Promise.withResolvers. Those that exist are kept. It also makes
+// TypedArray.from accept strings. Define must be called before any script runs, because scripts may replace builtins.
 func Define(vm *goja.Runtime, host Host) {
 	global := vm.GlobalObject()
 	maps := object(global, "Map")

@@ -85,8 +85,9 @@ var (
 	startRole byte
 )
 
-// start initializes MPI once and announces this process's role. It is collective. A worker calls accept for each connection
-// that a host opens.
+// start initializes MPI and announces this process's role. The first call is collective. Later calls return the same world, or an
+// error if their role differs from that of the first. A worker calls accept for each connection that a host opens; a host ignores
+// accept.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		startRole = role
@@ -230,8 +231,8 @@ func (w *world) losePeer(address string) {
 	}
 }
 
-// dial opens a connection to a worker, or from a host to a host. Two processes of one role number their connections even and odd, since
-// both may connect to the other.
+// dial opens a connection to a worker, or from a host to a host. Two processes of one role may connect to each other. So the one of
+// higher rank numbers its connections with odd numbers, the other with even ones.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()
 	n := w.next

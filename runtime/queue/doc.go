@@ -18,6 +18,8 @@
 //
 // A queue that waits for an event of another queue occupies no goroutine: reaching the event restarts it.
 //
+// A command that fails does not stop the queue: the commands after it still run.
+//
 // # Lanes
 //
 // On a queue with a lane the holder of the role pumps. It finishes the commands that the lane has reached, in order. It begins

@@ -109,8 +109,8 @@ func (t *liveTable) libraries() []*Library {
 	return list
 }
 
-// NewOwner returns a number that tells the objects of one user of the session from those of others. The name is for spans of the
-// hook; it may be empty.
+// NewOwner returns a number that identifies one user of the session as the owner of objects. The name, which may be empty, is that
+// of the owner in the spans that [Options.Observe] receives.
 func (s *Session) NewOwner(name string) uint64 {
 	number := s.owners.Add(1)
 	s.spans.Name(number, name)

@@ -71,8 +71,9 @@ type Buffer struct {
 // ElementSize returns the size of an element in bytes.
 func (b *Buffer) ElementSize() int { return b.Buffer.Elem() }
 
-// create implements device.buffer. The parameters are (type, count | [counts] | {shape, …}, init?, options?), (type?,
-// typedArray, options?) or (recordType, array, options?).
+// create implements device.buffer. The parameters are (type, count | [counts] | {shape, …}, init?, options?), (type?, typedArray,
+// options?), (type, arrayBuffer, options?), (recordType, array, options?) or (type?, buffer, options?). The last one copies the
+// buffer.
 func (m *Module) create(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 	const op = "create buffer"
 	first := call.Argument(0)

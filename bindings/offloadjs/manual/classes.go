@@ -55,7 +55,7 @@ func memoryClassEntries() []bindings.Entry {
 			bindings.NewProperty("memory", "MemoryUse", "The total, allocated and peak memory of the device in bytes."),
 			bindings.NewProperty("queue", "Queue", "The default queue, which runs launches and copies that name no queue."),
 		),
-		class("Buffer", "Buffer<T = any, R extends number = any>", "Typed memory of a device with one to three dimensions, or a view of a part of such memory. T is the element type and R the number of dimensions, as in Buffer<'f32', 2>. The elements are initially zero. Printing a buffer copies only the values that are shown.",
+		class("Buffer", "Buffer<T = any, R extends number = any>", "Typed memory of a device with one to three dimensions, or a view of a part of such memory. T is the element type and R the number of dimensions, as in Buffer<'f32', 2>. The elements are initially zero. Printing a buffer copies only the values that are shown. The garbage collector eventually frees a buffer that the script can no longer reach; free() frees it sooner.",
 			bindings.NewMethod("read", "Returns a promise of a copy of count elements from start, by default all, after earlier commands on the buffer have completed. The copy is one flat array for any shape: row i of a matrix begins at i * shape[1]. With the option into a typed array of the script is the copy. Records are converted to objects. The promise is rejected with a pending fault of the queue.", "(start?: number, count?: number, options?: ReadOptions): Promise<Values<T>>"),
 			bindings.NewMethod("readSync", "Like read, but blocks the script until the copy is complete and returns it.", "(start?: number, count?: number, options?: PlaceOptions): Values<T>"),
 			bindings.NewMethod("write", "Copies values into the buffer from element start, by default 0. The script may modify the array as soon as the call returns. Returns the buffer.", "(values: readonly Input<T>[] | TypedArray | ArrayBuffer, start?: number, options?: QueueOption): this"),
@@ -67,7 +67,7 @@ func memoryClassEntries() []bindings.Entry {
 				"<W, const E extends Extents = number>(start: Extents, extents: E | undefined, type: Type<W>, options?: ViewOptions): Buffer<W, Rank<E>>"),
 			bindings.NewMethod("readRect", "Returns a promise of a copy of a rectangular region, packed into one flat array.", "(options?: ReadRectOptions): Promise<Values<T>>"),
 			bindings.NewMethod("writeRect", "Copies packed values into a rectangular region. Returns the buffer.", "(values: readonly Input<T>[] | TypedArray | ArrayBuffer, options?: RectOptions): this"),
-			bindings.NewMethod("free", "Frees the memory after the commands that use it have completed. Any later use of the buffer throws closed.", "(): void"),
+			bindings.NewMethod("free", "Frees the memory as soon as the commands that use it have completed. Any later use of the buffer throws closed.", "(): void"),
 			bindings.NewProperty("label", "string", "The name in errors and tables."),
 			bindings.NewProperty("type", "Type<T>", "The type of the elements."),
 			bindings.NewProperty("shape", "Shape<R>", "The extents in elements, outermost first."),
@@ -85,7 +85,7 @@ func memoryClassEntries() []bindings.Entry {
 // queueClassEntries returns the documentation of queues, events and services.
 func queueClassEntries() []bindings.Entry {
 	return []bindings.Entry{
-		class("Queue", "Queue", "A sequence of commands that a device runs in order. A fault stays pending on the queue until a sync, read or awaited event reports it, once, by rejection.",
+		class("Queue", "Queue", "A sequence of commands that a device runs in order. The commands after one that fails still run. A fault stays pending on the queue until a sync, read or awaited event reports it, once, by rejection.",
 			bindings.NewMethod("launch", "Launches a kernel on this queue, as Kernel.launch does with the option queue.", "<A extends any[]>(kernel: Kernel<A>, options: LaunchOptions, ...args: Arguments<A>): Event"),
 			bindings.NewMethod("record", "Returns an event that completes after the commands issued so far.", "(options?: LabelOption): Event"),
 			bindings.NewMethod("wait", "Makes later commands of this queue wait for an event of any queue. The script does not wait.", "(event: Event): void"),

@@ -73,8 +73,8 @@ func (r *Reader) Parse(op string, v goja.Value, known ...string) *Set {
 	return o
 }
 
-// ParseAll returns the options of an operation and calls report for each unknown property. An error of one option does not keep
-// others from being read.
+// ParseAll is Parse for an object, but it reports each unknown property instead of failing at the first. obj must not be nil. As in
+// every [Set], an error of one option keeps the others from being read. A caller that reports all errors must clear Err after each.
 func (r *Reader) ParseAll(op string, obj *goja.Object, report func(key string, err error), known ...string) *Set {
 	for _, key := range obj.GetOwnPropertyNames() {
 		if !slices.Contains(known, key) {

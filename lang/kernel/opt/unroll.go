@@ -46,8 +46,8 @@ type trip struct {
 	trips int       // number of completed iterations
 }
 
-// choose selects the loops to unroll: for each private array, all loops on which its indices depend, if unrolling them
-// suffices.
+// choose selects the loops to unroll. For each private array, these are the loops on whose counters its indices depend. It skips an
+// array that needs found unfit, and one for which the kernel would exceed maxUnrolled instructions.
 func (u *unroller) choose() {
 	loops, unfit := u.needs()
 	for _, a := range u.k.Arrays {
@@ -67,7 +67,8 @@ func (u *unroller) choose() {
 	}
 }
 
-// needs returns the loops on whose counters the indices of each private array depend, and the arrays with other indices.
+// needs returns the loops on whose counters the indices of each private array depend. unfit has the arrays whose indices depend on
+// other values too. It also has those with other accesses than Zero, and loads and stores without conversion.
 func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*ir.Array]bool) {
 	loops, unfit = map[*ir.Array]map[*ir.Instr]bool{}, map[*ir.Array]bool{}
 	u.k.Body.Walk(func(in *ir.Instr) {

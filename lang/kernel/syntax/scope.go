@@ -46,8 +46,8 @@ type openSet struct {
 	fn    *Func
 }
 
-// pendingCall is the use of a function inside constructs. They assign the variables of the function, which are known only after
-// parsing.
+// pendingCall is a use of a function inside constructs, such as loops, whose assigned variables are being collected. The variables
+// that the function assigns are known only after parsing. settleCalls then adds them to the sets of the constructs.
 type pendingCall struct {
 	decl *Decl // declaration of the function, if its body is not yet parsed
 	fn   *Func
@@ -103,7 +103,7 @@ func (p *parse) uses(decl *Decl, fn *Func) {
 	p.calls = append(p.calls, pendingCall{decl, fn, into})
 }
 
-// settleCalls adds the variables that called functions assign to each construct.
+// settleCalls adds the variables that a used function assigns to the sets of the constructs around the use.
 func (p *parse) settleCalls() {
 	for changed := true; changed; {
 		changed = false

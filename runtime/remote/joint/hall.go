@@ -133,7 +133,8 @@ func (o *Operation) Expect(p Part, to []byte) {
 }
 
 // Land returns the destination of n bytes at an offset of a part, and the operation. Both are nil if the destination is not known
-// yet, the operation has failed, or the bytes do not follow the last ones. [Operation.End] waits until Landed was called.
+// yet, or if the operation has failed or ended. They are also nil if the bytes do not follow those that arrived last, or exceed the
+// part. If they are not nil, the caller must call [Operation.Landed] afterwards: [Operation.End] waits for that.
 func (h *Hall) Land(number uint64, p Part, offset, n int64) (to []byte, o *Operation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -86,8 +86,8 @@ func (l *Listener) Shown() string {
 // Made reports whether the listener made its token.
 func (l *Listener) Made() bool { return l.made }
 
-// maxClients is the maximum number of clients of a worker. maxStrangers is the maximum number of connections that have not
-// proved the token.
+// maxClients is the maximum number of clients of a worker. maxStrangers is the maximum number of connections that have not yet
+// proved that they know the token.
 const (
 	maxClients   = 64
 	maxStrangers = 64

@@ -340,8 +340,8 @@ func testFiles(paths []string) (files []string, err error) {
 	return files, nil
 }
 
-// printTests prints the results of a file and returns the numbers of tests that passed and failed. A file that failed itself counts
-// as a test.
+// printTests prints the results of a file and returns the numbers of tests that passed and failed. An error of the file itself
+// counts as one failed test.
 func (inv *invocation) printTests(f *junit.File) (passed, failed int) {
 	inv.printf(inv.Stdout, "%s\n", f.Name)
 	for _, r := range f.Results {

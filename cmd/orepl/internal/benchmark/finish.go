@@ -161,7 +161,7 @@ func (o *Options) makes(baseline string) bool {
 	return o.Save == baseline || o.History != "" && historyPrefix+o.History == baseline
 }
 
-// refuse returns an error for a baseline of an unlike machine.
+// refuse returns an error for a baseline from a different machine, unless o.Unlike allows it.
 func (o *Options) refuse(old, run *record.Run) error {
 	reasons := run.Machine.Unlike(&old.Machine)
 	if len(reasons) == 0 || o.Unlike {
@@ -170,8 +170,9 @@ func (o *Options) refuse(old, run *record.Run) error {
 	return &Misuse{fmt.Sprintf("%s was measured on an unlike machine: %s", o.Compare, strings.Join(reasons, "; ")), "measure both on one machine, or ask for it with " + o.named("unlike")}
 }
 
-// Ready returns an error for options that would fail after the measurement. Such are a baseline that is missing or of an unlike
-// machine, or a file in a folder that does not exist.
+// Ready returns an error if an option would fail after the measurement. The baseline may be missing, unreadable, or from a
+// different machine. An output path may be a folder, or lie in a folder that does not exist. A baseline that this run creates may
+// be missing, and so may the folders of baselines and histories.
 func (o *Options) Ready(run *record.Run) error {
 	if o.Compare != "" && (!o.makes(o.Compare) || exists(o.Compare)) {
 		old, err := Load(o.Compare)

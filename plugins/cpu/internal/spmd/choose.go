@@ -54,8 +54,9 @@ func (p *Program) hasOneGangGroups(g *interp.Launch) bool {
 	return g.GroupSize[1] <= 1 && g.GroupSize[2] <= 1 && p.isOneGang(n) && g.Size[0]%n == 0
 }
 
-// has2DGangs reports whether a launch should have 2-D gangs: they leave few more lanes idle than 1-D gangs, and none in
-// work-groups.
+// has2DGangs reports whether a launch should have 2-D gangs. In a kernel that observes its groups, all groups must be complete and
+// 2-D gangs must leave no lane idle. In other kernels they may need at most an eighth more registers than 1-D gangs, unless the
+// options demand them.
 func (p *Program) has2DGangs(g *interp.Launch) bool {
 	if p.rows == 0 || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
 		return false

@@ -78,8 +78,9 @@ func Open() (*Library, error) {
 		}
 	}
 	err := process.KeepSignals(func() error {
-		// Keeps libraries of MPI from installing signal handlers, and hwloc from loading drivers such as OpenCL's.
-		// Open MPI ends the process whose copy from another process's memory fails because that has died.
+		// These variables keep MPI libraries from installing signal handlers, and hwloc from loading drivers such as OpenCL's.
+		// They also make Open MPI copy through shared memory. Otherwise it would copy from the memory of other processes, and
+		// end this process if such a copy fails because the other one has died.
 		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "UCX_DEBUG_SIGNO": "0", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"} {
 			setenv(name, value)
 		}

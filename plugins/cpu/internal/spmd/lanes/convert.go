@@ -216,8 +216,9 @@ func (g *Gang) Quantize(t ir.Type, d, a vcode.Reg, canonical bool) {
 	g.Op2(amd64.VPANDD, d, b, g.Constant(0xffff0000, 4), 4)
 }
 
-// Brain emits floats rounded to bfloat16, which is then the upper half of each element. Rounding changes NaNs other than
-// the canonical one arbitrarily.
+// Brain emits the rounding of 32-bit floats to bfloat16. The result is the upper half of each element. canonical states that every
+// NaN in a is the canonical one, which the rounding keeps. Otherwise Brain replaces each NaN by it, since the rounding may change a
+// NaN to any value.
 func (g *Gang) Brain(a vcode.Reg, canonical bool) vcode.Reg {
 	t, d := g.NewVec(), g.NewVec()
 	g.Def(amd64.VPSRLD, t.Z(), a.Z(), vcode.Imm(16))

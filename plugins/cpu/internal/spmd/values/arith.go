@@ -184,8 +184,8 @@ func (l *Lowering) shift(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// rotation reports whether an Or, Xor or Add is a rotation. It then combines a left and a right shift of one value, whose counts
-// add up to the width.
+// rotation reports whether an Or, Xor or Add rotates v left by a constant number of bits. The operands are then a left shift and an
+// unsigned right shift of v. Their counts are constants that add up to the width.
 func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	plain := func(v *ir.Value) *ir.Value {
 		for v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast || v.Def.Op == ir.Convert) && v.Def.Args[0].Type.IsInt() &&

@@ -1,14 +1,13 @@
-// Package values keeps the registers of a kernel's values, and emits pure operations on them.
+// Package values maps the values of a kernel to registers, and emits pure operations on them.
 //
-// A [Lowering] has the registers of each value of the IR. A uniform integer or condition is in a general purpose register, a
-// uniform float in one vector. A varying value is in the vectors of the gang or in masks. Constants and conditions that are used
-// once are emitted at their use. The lane-0 value of an affine value is computed in general purpose registers, as the address of a
-// contiguous access.
+// A [Lowering] has this map. A uniform integer or condition is in a general purpose register, a uniform float in one vector. A
+// varying value is in the vectors of the gang or in masks. Constants, and conditions with one use, are emitted at their use. An
+// affine value also has its value in lane 0 in a general purpose register, for the addresses of contiguous accesses.
 //
-// A record that holds in the current block only is undone at its end: see [Lowering.Forget]. Which lanes are active is the affair
-// of package isel, whose operations may fault, access memory or branch.
+// An entry of the map that is valid only in the current block is removed at the end of the block: see [Lowering.Forget]. Package
+// isel decides which lanes are active, and emits the operations that may fault, access memory or branch.
 //
-// To add a pure operation, add it to vectorsOf in arith.go.
+// A new pure operation is a row of binaryOps in package lanes, or a case of vectorsOf in arith.go.
 package values
 
 import (
@@ -23,7 +22,7 @@ type Lowering struct {
 	*plan.Analysis
 	Vals []Value  // by ID of the value
 	Item Position // the position of the gang
-	Undo []func() // undoes records that are valid only in the current block
+	Undo []func() // removes entries that are valid only in the current block
 }
 
 // New returns a lowering of an analysed kernel that appends instructions to a function.

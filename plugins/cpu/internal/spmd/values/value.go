@@ -38,7 +38,7 @@ type Position struct {
 // SetRegisters sets the number of registers of a 32-bit value.
 func (l *Lowering) SetRegisters(n int) { l.GangRegs, l.Registers = n, n }
 
-// Forget undoes the records made since a mark.
+// Forget removes the entries that were added since Undo had the length mark.
 func (l *Lowering) Forget(mark int) {
 	for len(l.Undo) > mark {
 		l.Undo[len(l.Undo)-1]()
