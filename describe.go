@@ -62,8 +62,8 @@ func (p *Pipeline) Describe() string {
 	return text.String()
 }
 
-// Schema returns the parameters as JSON Schema (draft 2020-12): a client's settings that it accepts, [Pipeline.Run] accepts. Units
-// are in x-unit.
+// Schema returns the parameters as JSON Schema (draft 2020-12). [Pipeline.Run] accepts all settings of a client that the schema
+// accepts. Units are in x-unit.
 func (p *Pipeline) Schema() []byte { return schema.JSON(filepath.Base(p.path), p.Params()) }
 
 // TypeScript returns the parameters as the declaration of an interface Parameters.

@@ -188,7 +188,7 @@ func (e *Engine) setGlobal(name string, value any) error {
 }
 
 // Help returns the documentation of a name in the engine's scripts as text. The name is that of a module, such as "fs" or one of
-// the program's, of an export, such as "fs.readText", or an error code. That of "" is the list of modules.
+// the program's, of an export, such as "fs.readText", or an error code. For the name "" Help returns the list of modules.
 func (e *Engine) Help(name string) (string, error) {
 	var text strings.Builder
 	if name == "" {
@@ -226,9 +226,11 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Shutdown waits until the engine's calls have returned, or ctx ends, and then closes it as Close does. A call that begins meanwhile
-// may be stopped. The error is Close's, or describes the end of ctx. A function that a script calls is refused at once with the code
-// "reentrant", and closes nothing; one that is Async would wait for the call that awaits it, and must not call Shutdown.
+// Shutdown waits until the engine's calls have returned, or ctx ends, and then closes the engine as Close does. A call that begins
+// meanwhile may be stopped. The error is Close's, or describes the end of ctx.
+//
+// If a function that a script calls shuts the engine down, Shutdown fails at once with the code "reentrant" and closes nothing. A
+// function that is Async must not call Shutdown, which would wait for the call that awaits the function.
 func (e *Engine) Shutdown(ctx context.Context) error {
 	err := diag.CheckContext(ctx)
 	if err != nil {

@@ -117,7 +117,7 @@ func (s *Settings[T]) Schema(title string) []byte {
 	return schema.SettingsJSON(title, s.fields, reflect.ValueOf(&s.defaults).Elem())
 }
 
-// TypeScript returns the settings as the declaration of an interface, as a script that [FromScript] runs exports them.
+// TypeScript returns the declaration of an interface of this name. It describes the exports of a script that [FromScript] runs.
 func (s *Settings[T]) TypeScript(name string) string {
 	return schema.SettingsTypeScript(name, s.fields)
 }
@@ -296,9 +296,9 @@ func (v *Value) place(path string) string {
 	return path
 }
 
-// FromValues returns the values of a data file as a source; a struct's fields are a map in the map. Names without a field are errors.
-// Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. Values may be those of Go, such as a
-// time.Duration or a []string. A value that is nil leaves its field. An error in err fails [Load].
+// FromValues returns the values of a data file as a source. The fields of a struct are a map in the map. Names without a field are
+// errors. Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. Values may be those of Go,
+// such as a time.Duration or a []string. A value that is nil leaves its field unchanged. If err is not nil, [Load] fails with it.
 func FromValues(name string, values map[string]any, err error) Source {
 	return Source{in(name), func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		var located interface{ Bare() string } // an error of the syntax, which may show some of the text

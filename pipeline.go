@@ -331,7 +331,7 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// inputs returns the inputs of a run with all errors in their types.
+// inputs converts d to the inputs of a run, sorted by name. The error has every value whose type does not fit.
 func (p *Pipeline) inputs(d Data) ([]pipelines.Input, error) {
 	list := make([]pipelines.Input, 0, len(d))
 	for name, value := range d {
@@ -434,7 +434,7 @@ func inputOf(name string, value any) (pipelines.Input, error) {
 	return in, nil
 }
 
-// outputs returns the outputs with all errors in their types.
+// outputs converts d to the outputs of a run, sorted by name. The error has every value whose type does not fit.
 func (d Data) outputs() ([]pipelines.Output, error) {
 	list := make([]pipelines.Output, 0, len(d))
 	for name, value := range d {
@@ -489,7 +489,8 @@ func oneOf(failed []error) error {
 	return errors.Join(failed...)
 }
 
-// numberOf converts a number, boolean or string of any Go type to the form of [pipelines.Input].
+// numberOf converts a number, boolean or string of any Go type to the form of [pipelines.Input]. It returns false for any other
+// value.
 func numberOf(x any) (any, bool) {
 	if n, ok := x.(*big.Int); ok {
 		return n, n != nil

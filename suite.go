@@ -22,7 +22,7 @@ type TestOptions struct {
 	Update bool           // write golden files instead of comparing with them
 }
 
-// TestResult is the end of a test: its name, its error or nil, and its duration.
+// TestResult is the result of a test: its name, its error or nil, and its duration.
 type TestResult = testjs.Result
 
 // ErrNoTests is the error of [Runtime.Test] for a file that declares no test. [errors.Is] finds it.

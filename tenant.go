@@ -115,8 +115,9 @@ func denied(verb string) func(string) error {
 	return func(string) error { return err }
 }
 
-// denyRest completes a policy: what it does not mention, scripts of an engine without [EngineOptions.Files] may not do. Of a program's
-// files, they may only read those that the program names.
+// denyRest makes the policy deny each kind of access to files, programs and native code for which it has no function. The files
+// that the program names can be read nevertheless. With [EngineOptions.Files] it leaves the policy unchanged, since the engine
+// itself denies the rest.
 func (o *EngineOptions) denyRest() *ownFiles {
 	own := &ownFiles{dir: o.Dir}
 	if o.Files != nil { // the engine itself denies what is not allowed
@@ -135,7 +136,7 @@ func (o *EngineOptions) denyRest() *ownFiles {
 	return own
 }
 
-// ownFiles are the scripts that a program names, which may be read whatever the policy of others says. It is safe for concurrent use.
+// ownFiles are the scripts that a program names, which may be read whatever the policy says. It is safe for concurrent use.
 type ownFiles struct {
 	dir    string // the base of relative paths
 	others func(string) error
@@ -165,7 +166,7 @@ func (f *ownFiles) add(path string) {
 	f.names[path] = own
 }
 
-// read returns nil for the named files, and what the policy says of others.
+// read returns nil for the named files, and the result of the policy for others.
 func (f *ownFiles) read(path string) error {
 	f.mu.Lock()
 	for _, own := range f.names {

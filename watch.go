@@ -351,8 +351,8 @@ func (w *Watched) untilChanged(ctx context.Context, list []version) (attempt con
 	}
 }
 
-// before returns a list of versions, with those of another list for files that are in both. So a change while files were loaded is
-// another change.
+// before returns a list of versions, with those of another list for files that are in both. So a change that is made while the
+// files are loaded is noticed afterwards.
 func before(list, earlier []version) []version {
 	list = slices.Clone(list)
 	for i := range list {

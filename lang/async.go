@@ -13,9 +13,9 @@ import (
 
 var typePromise = reflect.TypeFor[*goja.Promise]()
 
-// Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
-// function that it returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values
-// of the running call's. It is cancelled when the calling script fails or is cancelled, or when the engine closes.
+// Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The function
+// that work returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values of the running
+// call's. It is cancelled when the calling script fails or is cancelled, or when the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }

@@ -251,7 +251,8 @@ func (e *Engine) adopt(d *diag.Diagnostic) {
 	}
 }
 
-// property returns a property of o or its prototypes without running script code. It returns nil for a getter.
+// property returns a property of o or its prototypes without running script code. It returns nil for a getter, a proxy or a missing
+// property.
 func (e *Engine) property(o *goja.Object, name string) goja.Value {
 	return e.inspector.Data(o, e.vm.ToValue(name))
 }

@@ -78,8 +78,8 @@ func (e *Engine) ReadError(op, name, path string, err error) error {
 	return d
 }
 
-// neighbour returns the name of a file in the same directory whose name resembles a missing path, or "". It returns "" if the
-// engine has a read policy.
+// neighbour returns the name of a file in the same directory whose name resembles a missing path. It returns "" if there is none,
+// if the directory cannot be read, or if the engine has a read policy.
 func (e *Engine) neighbour(path string) string {
 	if e.opts.Policy.Read != nil {
 		return ""

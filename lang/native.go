@@ -104,8 +104,8 @@ func (e *Engine) Throw(err error) {
 	panic(e.ErrorValue(err))
 }
 
-// thrown returns the value that the script threw if err is its exception. It returns nil for a description that has an
-// exception as its cause.
+// thrown returns the value that the script threw if err is or wraps its exception. Otherwise it returns nil, also for a diagnostic
+// that has an exception as its cause.
 func thrown(err error) goja.Value {
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch err := err.(type) {

@@ -18,7 +18,7 @@ type Signal struct {
 	subscribe, withdraw goja.Callable // addEventListener, removeEventListener
 }
 
-// Signal reads a function's option "signal" and returns nil for undefined.
+// Signal reads a function's option "signal". It returns nil for undefined, and an error for any other value that is no AbortSignal.
 func (e *Engine) Signal(v goja.Value) (*Signal, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil

@@ -118,7 +118,7 @@ func (a *Reader) Float(i int, param string) float64 {
 	return 0
 }
 
-// Object reads argument i as an object and returns nil if it is missing.
+// Object reads argument i as an object. It returns nil if the argument is missing, or is another value, which is an error.
 func (a *Reader) Object(i int, param string) *goja.Object {
 	v := a.Value(i)
 	if o, ok := v.(*goja.Object); ok {
@@ -130,7 +130,7 @@ func (a *Reader) Object(i int, param string) *goja.Object {
 	return nil
 }
 
-// Options reads an object of options and reports names that are not in known. It returns nil if the argument is missing.
+// Options reads an object of options and reports names that are not in known. It returns nil where [Reader.Object] does.
 func (a *Reader) Options(i int, param string, known ...string) *goja.Object {
 	o := a.Object(i, param)
 	if o == nil {

@@ -172,7 +172,8 @@ func twoYears(s string) bool {
 	return years > 1
 }
 
-// parseISO parses a date in the format of ECMAScript. It returns false for a text that may have another format.
+// parseISO parses a date in the format of ECMAScript. It returns NaN for an invalid date, and false for a text that may have
+// another format.
 func parseISO(s string) (float64, bool) {
 	m := isoDate.Get().FindStringSubmatch(s)
 	if m == nil {

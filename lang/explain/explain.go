@@ -60,7 +60,8 @@ var (
 	typePromise = reflect.TypeFor[*goja.Promise]()
 )
 
-// property returns a property of o or its prototypes without running script code. It returns nil for a getter.
+// property returns a property of o or its prototypes without running script code. It returns nil for a getter, a proxy or a missing
+// property.
 func (x *Explainer) property(o *goja.Object, name string) goja.Value {
 	return x.inspector.Data(o, x.vm.ToValue(name))
 }

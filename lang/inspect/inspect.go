@@ -303,7 +303,8 @@ func (in *Inspector) data(o *goja.Object, name string) goja.Value {
 	return in.inherited(o, in.vm.ToValue(name))
 }
 
-// inherited is data for a key that may be a symbol. It returns nil if it reaches a proxy.
+// inherited returns the value of a data property of o or its prototypes. It returns nil for a getter, a proxy or a missing
+// property, and after 100 prototypes.
 func (in *Inspector) inherited(o *goja.Object, key goja.Value) goja.Value {
 	for range 100 {
 		if o.ExportType() == typeProxy {

@@ -18,7 +18,7 @@
 //
 // The sides of && and || in a condition may differ in type, since only their truth counts.
 //
-// g.assert proves no index, because with checks off the item goes on behind it.
+// g.assert proves no index, because with checks off the item continues after a false condition.
 //
 // i64 | 0 stays an i64, since 0 is a literal and takes the type of the other operand.
 //

@@ -76,7 +76,8 @@ type counter struct {
 }
 
 // Check computes an upper bound of a text's tree depth. It counts nested brackets and chains of operators, prefixes, members,
-// calls, arrows, labels and statements. It returns nil if the depth is at most limit.
+// calls, arrows, labels and statements. It returns a problem if the bound exceeds limit, or if the parser would read parts of the
+// text too many times. Otherwise it returns nil.
 func Check(src string, limit int) *Problem {
 	c := &counter{lexer: newLexer(src, false), level: level{begins: true}}
 	for {

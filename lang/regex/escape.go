@@ -113,7 +113,8 @@ func (p *parser) words() charSet {
 	return wordChars
 }
 
-// backreference parses a decimal escape, or returns nil where it is an octal one.
+// backreference parses a decimal escape that names a group. It returns nil and stays at the escape if there is no such group. In
+// Unicode mode that is an error; otherwise the escape is an octal one.
 func (p *parser) backreference(at int) *node {
 	start := p.at
 	n, _ := p.decimal()

@@ -13,8 +13,8 @@
 // A hand-over costs more than a small kernel. So a goroutine that waits runs the commands of its queue, and brief launches
 // run on the issuing one.
 //
-// Code is compiled at the first launch, which shows the facts that hold. A general form made ahead was a third of the time to the
-// first instruction.
+// Code is compiled at the first launch, which shows the facts that hold. To compile a general form before that took a third of the
+// time to the first instruction.
 //
 // Math.fast.rsqrt uses the processor's estimate and one step of Newton's method. No other function of Math.fast has an
 // instruction.

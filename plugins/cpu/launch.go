@@ -213,7 +213,8 @@ func (l *launch) Work(s sched.Share) {
 	returned = true
 }
 
-// guard is deferred. It turns a panic, or a service that ended the goroutine, into the error of the launch.
+// guard is deferred. Unless returned is set, it turns a panic, or a service that ended the goroutine, into the error of the launch,
+// and stops the share.
 func (l *launch) guard(s sched.Share, returned *bool) {
 	if *returned {
 		return

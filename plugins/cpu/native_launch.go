@@ -356,7 +356,7 @@ const (
 	callLook  = 5 * time.Millisecond
 )
 
-// patiently makes a call whose stop flag is set some time after another one.
+// patiently calls call with a stop flag that is set callGrace after stop has been set.
 func patiently(stop *atomic.Bool, call func(halt *atomic.Bool) error) error {
 	var halt atomic.Bool
 	done := make(chan struct{})

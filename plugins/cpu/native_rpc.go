@@ -39,8 +39,8 @@ type ports struct {
 	enter uintptr // 0: calls do not identify their launch
 }
 
-// connect creates the RPC channel of an image that has the symbol of our channel or of LLVM's client. It returns nil for other
-// images.
+// connect creates the RPC channel of an image that has the symbol of our channel or of LLVM's client. It returns nil for an image
+// without these symbols, and an error for one that has both, or a symbol of another version.
 func (d *device) connect(img *native.Image, label string) (*ports, error) {
 	refuse := func(format string, args ...any) *offload.Error {
 		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, label)

@@ -51,8 +51,8 @@ func (s *services) Print(site int, item [3]int, text string) {
 	s.host.Print(&m)
 }
 
-// Call implements [interp.Services]. It returns when the launch is stopped, even if the service is still running, unless that is
-// called on this goroutine.
+// Call implements [interp.Services]. It returns when the launch is stopped, even if the service is still running, unless the
+// service is called on this goroutine.
 func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
 	ctx, c := s.caller()
 	r := &c.request

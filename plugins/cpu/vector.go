@@ -57,7 +57,7 @@ type vectorized struct {
 	refused atomic.Bool // the interpreter ran a launch that has no vector code
 }
 
-// prepare returns the vector code for a launch, or the interpreter if there is none.
+// prepare returns the vector code for a launch, or the interpreter if there is none, and the number of units.
 func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	code, units, err := x.slow.prepare(g)
 	if err != nil {

@@ -48,12 +48,12 @@
 // An event has the failures of its own commands, and Sync those that no event reported, so none is lost and none is reported
 // twice.
 //
-// Room waits for space apart from Launch, so a launch does not pay for watching a context.
+// [Bounded] waits for space apart from Launch, so a launch does not pay for watching a context.
 //
 // An event has Since and no time, because a driver may measure only between two events.
 //
 // Frees on a lost device succeed: code that releases resources runs on every path and could do nothing about a failure.
 //
-// Optional interfaces leave the contract small. Frees in queue order, graphs and a compiler without a device wait for a
-// driver that gains by them.
+// Optional interfaces leave the contract small. It has no frees in queue order, no graphs and no compiler without a device, since no
+// driver here would benefit from them.
 package offload

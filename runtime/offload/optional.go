@@ -147,9 +147,9 @@ type Joiner interface {
 // Mover is a [Device] that copies between its memory and that of others by one command of each. Default: the runtime copies
 // between pairs.
 type Mover interface {
-	// Move returns the launches of these devices that make copies between their memories, without their only argument: the
-	// device's memory. It returns nil if the devices cannot. Ranges of a member that flows write share no bytes. A member sends
-	// bytes that it receives after they have arrived.
+	// Move returns the launches of these devices that make the copies flows between their memories. Each launch lacks its only
+	// argument, the device's memory. Move returns nil if the devices cannot copy so. op names the operation in errors. Ranges of a
+	// member that flows write share no bytes. If a member sends bytes that it receives, it sends them after they have arrived.
 	Move(op string, members []Device, flows []Flow) []Launch
 }
 

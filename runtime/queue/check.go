@@ -72,8 +72,8 @@ func CheckLaunch(l *offload.Launch, limits *offload.Limits) error {
 	return nil
 }
 
-// CheckMemory returns the error of a device that accesses memory, nil if it can. own says whether the memory is of a kind that
-// the device can access, freed whether it was freed.
+// CheckMemory returns the error of an access of a device to memory, or nil if the access is allowed. own says whether the memory is
+// of a kind that the device can access, freed whether it was freed.
 func CheckMemory(own, freed bool) *offload.Error {
 	switch {
 	case !own:

@@ -334,7 +334,8 @@ func (q *Queue) Launch(l *offload.Launch) error {
 // the queue's lock, which keeps others from issuing, and may write the role's fields.
 func (q *Queue) mayRunAtOnce() bool { return !q.pending() && len(q.owed) == 0 }
 
-// over unlocks the queue after a launch that ran without becoming a command. A failure is recorded by a command.
+// over unlocks the queue after a launch that ran without becoming a command. If the launch failed, over issues a command that
+// records the failure.
 func (q *Queue) over(op string, err error) {
 	if err == nil {
 		q.mu.Unlock()
@@ -544,8 +545,9 @@ func (q *Queue) slot(op string) (*command, error) {
 	}
 }
 
-// publish issues the command whose slot begin returned, and unlocks the queue. An idle queue runs the command at once if
-// atOnce is set.
+// publish issues the command whose slot begin returned, and unlocks the queue. An idle queue runs the command at once if atOnce is
+// set. Otherwise cost, the estimated time of the command, decides with those of the commands before it whether the worker is woken
+// at once.
 func (q *Queue) publish(cost time.Duration, atOnce bool) {
 	n := q.tail.Load()
 	idle := q.head.Load() == n

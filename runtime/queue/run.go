@@ -165,8 +165,9 @@ func (q *Queue) release() {
 	}
 }
 
-// drain runs commands up to number limit, for the role's holder. At a command for the worker only, it returns false to other
-// holders.
+// drain runs commands up to number limit, for the role's holder; worker reports whether that is the worker. It returns false if
+// another holder reaches a command that only the worker may run. Otherwise it returns true, also if the queue is blocked or has no
+// further commands.
 func (q *Queue) drain(limit uint64, worker bool) bool {
 	h := q.head.Load()
 	for look := 0; h < limit; look++ {

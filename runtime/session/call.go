@@ -200,7 +200,7 @@ func (c *Call) checkShared(cfg Config) error {
 	return nil
 }
 
-// checkTeams returns an error for teams that the kernel does not make, or that are no counts.
+// checkTeams returns an error if cfg has teams and the kernel makes none, or if a number is out of range.
 func (c *Call) checkTeams(cfg Config) error {
 	for _, o := range []struct {
 		name string

@@ -103,7 +103,7 @@ func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Fill repeats pattern over the buffer. Its length divides an element's, and is 1, 2, 4, 8 or 16 bytes.
+// Fill repeats pattern over the buffer. The length of pattern divides that of an element, and is 1, 2, 4, 8 or 16 bytes.
 func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	const op = "fill"
 	if err := q.check(op, b, 0, 0); err != nil {

@@ -150,7 +150,8 @@ func refuseNative(lib *offload.Library, opts []RegisterOptions) {
 	}
 }
 
-// isNative reports whether an image is code that may run in this process without checks: OpenCL drivers of processors do.
+// isNative reports whether an image is code that may run in this process without checks. OpenCL C and SPIR-V are, since the OpenCL
+// driver of a processor runs them in the process.
 func isNative(img *offload.Image) bool {
 	return img.Kind == offload.ImageOpenCLC || img.Kind == offload.ImageSPIRV || img.Kind == offload.ImageELF && !strings.HasPrefix(img.Target, "amdgcn")
 }

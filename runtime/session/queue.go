@@ -113,10 +113,9 @@ func (q *Queue) Device() *Device { return q.device }
 // Label returns the queue's label.
 func (q *Queue) Label() string { return q.object.Label }
 
-// enter begins a command with these accesses, sorted by resource. It locks the queue, checks that the resources are alive,
-// records the accesses, and makes the queue wait for conflicting commands of other queues. If enter returns nil, the caller
-// must call exit. The resources are unlocked on return: a conflicting command waits until this one has been issued, see
-// waitIssued.
+// enter begins a command with these accesses, sorted by resource. It locks the queue, checks that the resources are alive, records
+// the accesses, and makes the queue wait for conflicting commands of other queues. With always, queues without hazard tracking wait
+// for this command, too. If enter returns nil, the caller must call exit. The resources are unlocked on return; see waitIssued.
 func (q *Queue) enter(op string, accesses []access, always bool) error {
 	if q.issued.Load()-q.done.Load() >= offload.BoundedCommands {
 		if err := q.WaitForSpace(context.Background()); err != nil { // before any lock is taken

@@ -94,12 +94,12 @@ func (q *Queue) begin() traced {
 	return c
 }
 
-// end ends the command. It has a kind, a name, and a number of bytes unless it is 0.
+// end records the issued command with its kind, name and number of bytes, which may be 0. It records nothing if err is not nil.
 func (c traced) end(kind, name string, bytes int64, err error) {
 	c.record(tracedCommand{kind: kind, name: name, bytes: bytes}, err)
 }
 
-// endLaunch ends the launch of a call.
+// endLaunch is end for the launch of a call.
 func (c traced) endLaunch(call *Call, err error) {
 	c.record(tracedCommand{kind: trace.Kernel, name: call.kernel.name, size: call.launch.Size, place: call.launch.Pos}, err)
 }

@@ -19,8 +19,8 @@ func (in *Instr) Subscript(i int, text string) string {
 	return list[k]
 }
 
-// subscripts returns the contents of the outermost brackets in a text, from the left. It returns none if the text has other
-// parentheses, such as those of a call.
+// subscripts returns the contents of the outermost brackets in a text, from the left. It returns none if there are parentheses
+// outside of brackets, such as those of a call, or if brackets do not match.
 func subscripts(text string) (list []string) {
 	depth, start := 0, 0
 	for at, c := range text {

@@ -7,7 +7,8 @@ import (
 )
 
 // ReadOnly reports, by parameter, the buffers that a kernel only loads; the kernel may be lowered or not. It returns nil if there
-// are none, and for kernels with fences or calls, because other writers may then change buffers during the launch.
+// are none. It also returns nil for kernels with fences, calls or pauses, because other writers may then change buffers during the
+// launch.
 func ReadOnly(k *ir.Kernel) []bool {
 	written, shares := map[*ir.Array]bool{nil: true}, false
 	k.Body.Walk(func(in *ir.Instr) {

@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Eval computes the result of an instruction from the bits of its operands. It returns false if the operation has other inputs,
-// or faults, such as an integer division by zero.
+// Eval computes the result of an instruction from the bits of its operands. It returns false if the operation has further inputs or
+// faults, as an integer division by zero does. It also returns false if the number of args is wrong.
 func Eval(in *ir.Instr, args ...uint64) (uint64, bool) {
 	t := in.Type()
 	if in.Op == ir.Const {
