@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,10 +34,20 @@ func (d *device) checkNative(img *offload.Image) error {
 	if target, _, _ := strings.Cut(img.Target, "-"); target != "x86_64" && target != "amd64" {
 		return refuse("the image is for %s, and this processor is x86_64", img.Target)
 	}
-	if level, own := strings.TrimPrefix(img.Arch, "x86-64-v"), strings.TrimPrefix(machine.Arch(), "x86-64-v"); level != img.Arch && level > own {
+	if levelOf(img.Arch) > levelOf(machine.Arch()) {
 		return refuse("the image is for %s, and this processor is %s", img.Arch, machine.Arch())
 	}
 	return nil
+}
+
+// levelOf returns the level of an architecture such as x86-64-v3, and 0 for others.
+func levelOf(arch string) int {
+	level, found := strings.CutPrefix(arch, "x86-64-v")
+	n, err := strconv.Atoi(level)
+	if !found || err != nil {
+		return 0
+	}
+	return n
 }
 
 func (d *device) loadNative(ctx context.Context, img *offload.Image) (offload.Program, error) {
