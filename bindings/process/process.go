@@ -117,11 +117,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	o.Set("platform", runtime.GOOS)
 	o.Set("arch", arch())
 	o.Set("pid", os.Getpid())
-	stdin, err := input.Object(e)
-	if err != nil {
-		return nil, err
-	}
-	o.Set("stdin", stdin)
+	o.Set("stdin", input.Object(e))
 	o.Set("stdout", stream(e, "process.stdout.write", opts.Stdout))
 	o.Set("stderr", stream(e, "process.stderr.write", opts.Stderr))
 	o.Add("cwd", func(goja.FunctionCall) (goja.Value, error) { return vm.ToValue(opts.Dir), nil })

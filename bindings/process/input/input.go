@@ -4,7 +4,10 @@ package input
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -25,6 +28,8 @@ type input struct {
 	begun sync.Once
 	parts chan part
 
+	iterator *goja.Symbol // Symbol.asyncIterator
+
 	last  chan struct{} // closed at the end of the newest operation; used on the loop's goroutine
 	rest  []byte        // bytes that were read and not yet returned; used by the running operation, as ended is
 	ended error         // the end, or a failure of the reader
@@ -37,17 +42,18 @@ type part struct {
 }
 
 // Object returns the object process.stdin of an engine.
-func Object(e *lang.Engine) (*goja.Object, error) {
+func Object(e *lang.Engine) *goja.Object {
 	in := &input{e: e, from: e.Options().Stdin, parts: make(chan part), last: make(chan struct{})}
 	close(in.last)
 	vm := e.VM()
-	o := vm.NewObject()
-	for name, call := range map[string]lang.NativeFunc{"text": in.text, "bytes": in.bytes, "lines": in.lines} {
-		if err := o.Set(name, e.Func(name, call)); err != nil {
-			return nil, err
-		}
+	if class, ok := vm.GlobalObject().Get("Symbol").(*goja.Object); ok { // a script may have replaced it
+		in.iterator, _ = class.Get("asyncIterator").(*goja.Symbol)
 	}
-	return o, nil
+	o := vm.NewObject()
+	_ = o.Set("text", e.Func("text", in.text)) // cannot fail on a new object
+	_ = o.Set("bytes", e.Func("bytes", in.bytes))
+	_ = o.Set("lines", e.Func("lines", in.lines))
+	return o
 }
 
 func (in *input) text(goja.FunctionCall) (goja.Value, error) {
@@ -106,8 +112,10 @@ func (in *input) lines(goja.FunctionCall) (goja.Value, error) {
 		done, err := step("", true)
 		return in.e.Resolved(done), err
 	}))
-	symbol := vm.GlobalObject().Get("Symbol").(*goja.Object).Get("asyncIterator").(*goja.Symbol)
-	return o, o.SetSymbol(symbol, in.e.Func("[Symbol.asyncIterator]", func(goja.FunctionCall) (goja.Value, error) { return o, nil }))
+	if in.iterator == nil {
+		return o, nil
+	}
+	return o, o.SetSymbol(in.iterator, in.e.Func("[Symbol.asyncIterator]", func(goja.FunctionCall) (goja.Value, error) { return o, nil }))
 }
 
 // operate runs a read after those that began before it, and returns a promise of its result.
@@ -203,6 +211,13 @@ func (in *input) pump() {
 	for {
 		data := make([]byte, chunkBytes)
 		n, err := in.from.Read(data)
+		if err != nil && err != io.EOF {
+			var failed *fs.PathError
+			if errors.As(err, &failed) {
+				err = failed.Err
+			}
+			err = fmt.Errorf("cannot be read: %w", err)
+		}
 		select {
 		case in.parts <- part{data[:n], err}:
 		case <-in.e.Context().Done():

@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 		{"no input", nil, "await process.stdin.text()", "permission-denied", "process.stdin.text: this program passes no standard input"},
 		{"a large text", strings.NewReader(strings.Repeat("x", 9<<20)), "await process.stdin.text()", "io-error", "the standard input is larger than the memory limit of 8 MiB|the script used .* memory"},
 		{"a long line", strings.NewReader(strings.Repeat("x", 9<<20)), "await process.stdin.lines().next()", "out-of-memory", "longer than the memory limit of 8 MiB|the script used .* memory"},
-		{"a broken input", io.MultiReader(strings.NewReader("a"), failing{}), "await process.stdin.bytes()", "io-error", "the standard input is broken"},
+		{"a broken input", io.MultiReader(strings.NewReader("a"), failing{}), "await process.stdin.bytes()", "io-error", "the standard input cannot be read: the cable is broken"},
 		{"an input that blocks", blocked, "process.stdin.text(); await process.stdin.lines().next()", "timeout", "longer than 200ms"},
 	} {
 		limits := lang.Limits{Memory: 8 << 20}
@@ -90,4 +90,4 @@ func TestRefused(t *testing.T) {
 
 type failing struct{}
 
-func (failing) Read([]byte) (int, error) { return 0, errors.New("is broken") }
+func (failing) Read([]byte) (int, error) { return 0, errors.New("the cable is broken") }
