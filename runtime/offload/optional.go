@@ -148,7 +148,7 @@ type Joiner interface {
 // between pairs.
 type Mover interface {
 	// Move returns the launches of these devices that make the copies flows between their memories. Each launch lacks its only
-	// argument, the device's memory. Move returns nil if the devices cannot copy so. op names the operation in errors. Ranges of a
+	// argument, the device's memory. Move returns nil if the devices cannot copy so. op is the name of their kernel. Ranges of a
 	// member that flows write share no bytes. If a member sends bytes that it receives, it sends them after they have arrived.
 	Move(op string, members []Device, flows []Flow) []Launch
 }
