@@ -40,7 +40,7 @@ func sorts() []method {
 				_, places, err := c.sort(x, true)
 				return c.result(places, err)
 			}},
-		{Entry: bindings.NewMethod("searchsorted", "Returns for each value of a buffer or an array, as i32, its place in this sorted buffer: the index of the first element that is not less, or with side: 'right' of the first one that is greater. A number gives a promise of a number.", "(values: Buffer | readonly number[], options?: ArrayOptions & { side?: 'left' | 'right' }): Buffer<'i32'>", "(value: number, options?: ArrayOptions & { side?: 'left' | 'right' }): Promise<number>"),
+		{Entry: bindings.NewMethod("searchsorted", "Returns for each value of a buffer or an array, as i32, its place in this sorted buffer: the index of the first element that is not less, or with side: 'right' of the first one that is greater. For a number it returns a promise of a number.", "(values: Buffer | readonly number[], options?: ArrayOptions & { side?: 'left' | 'right' }): Buffer<'i32'>", "(value: number, options?: ArrayOptions & { side?: 'left' | 'right' }): Promise<number>"),
 			options: []string{"side"}, run: searchSorted},
 		{Entry: bindings.NewMethod("bincount", "Returns how often each number occurs, as i32, for integers from 0. With the option length it is the number of counts; else it returns a promise, since that is one more than the greatest element.", "(options: ArrayOptions & { length: number }): Buffer<'i32', 1>", "(options?: ArrayOptions): Promise<Buffer<'i32', 1>>"),
 			options: []string{"length"}, run: binCount},

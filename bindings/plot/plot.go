@@ -66,7 +66,7 @@ func Module() bindings.Module {
 				bindings.NewFunction("svg", "Returns a chart as the text of an SVG file. The default size is 640 by 360 pixels.",
 					"import { svg } from 'plot'\nconst times = svg({ old: [1, 2, 2, 3], fresh: [1, 1, 2, 9] }, { kind: 'box', yLabel: 'ms' })\nconst copies = svg([[0, 12], [11, 0]], { labels: ['cpu', 'far'] })\nconst picture = svg([1, 10, 100, 1000], { log: 'y', yLabel: 'items' })\nconsole.log(picture) // or, with fs: await writeText('growth.svg', picture)",
 					signature+"string"),
-				bindings.NewFunction("png", "Returns a chart as the bytes of a PNG file. Its picture is that of svg, with 2 by 2 pixels for each of it.",
+				bindings.NewFunction("png", "Returns a chart as the bytes of a PNG file. It shows the picture of svg with twice as many pixels in each direction.",
 					"import { png } from 'plot'\nconst picture = png({ a: [1, 4, 9], b: [2, 3, 5] }, { x: [1, 10, 100], log: 'x', error: { a: [0.5, 1, 2] } })\nconsole.log(picture.length > 1000) // with fs: await writeBytes('growth.png', picture)",
 					signature+"Uint8Array<ArrayBuffer>"),
 			}

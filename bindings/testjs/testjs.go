@@ -51,7 +51,7 @@ func entries() []bindings.Entry {
 			"import { throws } from 'test'\nawait throws(() => { throw new RangeError('too wide') }, 'too wide')", "(fn: () => unknown, text?: string): Promise<string>"),
 		bindings.NewFunction("golden", "Compares a value with a file beside the test, within a tolerance of numbers, 0 if it is omitted: a text with the file's text, anything else with its JSON. orepl test --update writes the files.",
 			"", "(value: unknown, file: string, tolerance?: number): void"),
-		bindings.NewFunction("run", "Runs a pipeline: the default export of a script. The inputs are numbers, typed arrays or arrays; those of two or three dimensions have the form { data, shape }. The promise gives the outputs as typed arrays with a property shape.",
+		bindings.NewFunction("run", "Runs a pipeline: the default export of a script. The inputs are numbers, typed arrays or arrays; those of two or three dimensions have the form { data, shape }. Returns a promise of the outputs, which are typed arrays with a property shape.",
 			"import { run, equal } from 'test'\nimport { pipeline, kernel, f32 } from 'offload'\nconst twice = kernel((g, x, y) => { y[g.x] = 2 * x[g.x] })\nconst p = pipeline({\n  inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] },\n  run({ x, y }) { twice.launch({ size: x.length }, x, y) },\n})\nconst { y } = await run(p, { x: [1, 2] })\nequal(y, [2, 4])",
 			"(pipeline: import('offload').Pipeline, inputs: Record<string, unknown>): Promise<Record<string, any>>"),
 		bindings.NewFunction("fake", "Makes an object the module of a name for imports that follow, as in a test of a script that imports a module of the program. Scripts that import it are loaded by import() after the call.",

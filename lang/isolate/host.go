@@ -212,8 +212,8 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, 
 	return e.call(ctx, request{Op: opEval, Name: name, Text: text})
 }
 
-// Handle makes a call of the program, which [Served.Handle] answers in the child. body and the result are JSON. The call ends as
-// the others do: by the limit of time, the end of ctx, or that of the child.
+// Handle makes a call of the program, which [Served.Handle] answers in the child. body and the result are JSON. Like other calls,
+// it ends at the limit of time, and when ctx or the child ends.
 func (e *Engine) Handle(ctx context.Context, name string, body any) (json.RawMessage, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -295,7 +295,9 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	return r.Result, e.most.check(r.Result) // repeats the check, because the child is not trusted
 }
 
-// ask sends a message and waits for its reply. When the context is cancelled, the child has a short time to end the call.
+// ask sends the message of call id and waits for its reply. When the context is cancelled, the child has a short time to end the
+// call. Otherwise it has the time limit, which may be 0 for none. A child that exceeds its time is killed, for the reason late if
+// limit has passed.
 func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Duration, late error) (reply, error) {
 	frame, err := encode(message)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 const (
 	text = "how groups of a size share the device: the work-items of a group, suggested, at most, and of which a multiple uses all lanes; the groups that a " +
-		"compute unit and the device run at the same time; the most groups of a cooperative launch, 0 if there is none. Counts that the device does not tell are undefined. " +
+		"compute unit and the device run at the same time; the most groups of a cooperative launch, 0 if there is none. Counts that the device does not report are undefined. " +
 		"May compile the kernel."
 	result = "{ groupItems: number, suggested?: number, most?: number, multiple?: number, perComputeUnit?: number, groups?: number, cooperativeGroups: number }"
 )

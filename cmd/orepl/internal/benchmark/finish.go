@@ -104,7 +104,8 @@ func (o *Options) replace(run *record.Run, passed, certain bool, stderr io.Write
 	return nil
 }
 
-// keep adds a whole run to the history, and reports whether it is there.
+// keep adds a run to the history, and reports whether it did. It leaves out a run with a script that failed, and a partial run if
+// only the script names the history.
 func (o *Options) keep(run *record.Run) (bool, error) {
 	if o.History == "" || o.partial() && !o.chosen["history"] || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
 		return false, nil
@@ -129,7 +130,7 @@ func print(w io.Writer, text string) {
 	_, _ = io.WriteString(w, printable.Text(text)) // a failed write cannot be reported
 }
 
-// compare compares a run with the baseline. Without one of this name it returns nil if the run makes it.
+// compare compares a run with the baseline. If there is none of this name and the run creates it, compare returns nil.
 func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison, error) {
 	if o.makes(o.Compare) && !exists(o.Compare) {
 		becomes := "; this run becomes it"
