@@ -20,8 +20,8 @@ import (
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
 )
 
-// ConnectVariable is the environment variable that, if off, leaves out the connections between processes that detect their
-// death, for networks that forbid them. [remote.SilenceVariable] has their time.
+// ConnectVariable is an environment variable. The value off turns off the TCP connections by which processes detect the death of
+// others, for networks that forbid them. [remote.SilenceVariable] has the time after which a silent process is lost.
 const ConnectVariable = "OREPL_MPI_SILENCE"
 
 const tokenSize = 16
@@ -270,8 +270,9 @@ func (w *world) wait() error {
 	}
 }
 
-// frozen returns an error for a process of this machine that a signal has stopped and that stays so. It ends a script's process, for which
-// the launcher would wait; a worker's may end the whole job.
+// frozen returns an error if a process of this machine was stopped by a signal and stays stopped; otherwise nil, also for a process
+// under a debugger. It kills such a process if that runs a script, since the launcher would wait for it. To kill that of a worker
+// might end the whole job.
 func (w *world) frozen(rank int) error {
 	var stopped members.Member
 	for look := range 2 {

@@ -162,7 +162,7 @@ func Lost() bool {
 
 var delegated atomic.Bool
 
-// Delegate leaves this process's part in the job to a process that it starts: Finish does nothing any more.
+// Delegate leaves this process's part in the job to a process that it starts. Afterwards Finish does nothing.
 func Delegate() { delegated.Store(true) }
 
 // Finish ends this host's part in an MPI job, which also ends the workers. A host that used no device still initializes and

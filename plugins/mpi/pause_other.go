@@ -7,8 +7,8 @@ import "time"
 // pause sleeps.
 func pause(d time.Duration) { time.Sleep(d) }
 
-// yield does nothing where that is unknown.
+// yield does nothing on this system.
 func yield() {}
 
-// unread returns 0 where that is unknown.
+// unread returns 0: the number is unknown on this system.
 func unread(int) int { return 0 }

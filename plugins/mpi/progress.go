@@ -177,7 +177,8 @@ func (w *world) mayDoze() bool {
 	return w.beats.Silence != 0 && w.beats.Connected() >= senders
 }
 
-// doze sleeps until rouse, which it reports, until the bell rings or for dozePause.
+// doze sleeps until rouse is called, the bell rings, or dozePause has passed. It reports whether this process has work, as after
+// rouse.
 func (w *world) doze(state uint32) (roused bool) {
 	w.dozing.Store(true)
 	defer w.dozing.Store(false)
@@ -193,8 +194,8 @@ func (w *world) rouse() {
 	w.bell.Wake()
 }
 
-// rest sleeps for a time that grows with the idle time, since processes may outnumber cores, or until the bell rings. While messages are
-// in flight, MPI itself has to be looked after, for which no bell rings.
+// rest sleeps for a time that grows with the idle time, since processes may outnumber cores, or until the bell rings. If messages
+// are in flight, which busy reports, it sleeps briefly and ignores the bell, since MPI itself needs calls to progress.
 func (w *world) rest(state uint32, idle time.Duration, busy bool) {
 	d := time.Millisecond
 	switch {

@@ -166,7 +166,7 @@ func (l *link) flushLocked(now bool) {
 	}
 }
 
-// wrote is called by the stream when bytes were written, or an error has ended that.
+// wrote is called by the stream when bytes were written, or an error has ended writing.
 func (l *link) wrote(n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,8 +19,8 @@
 //
 // # Loss
 //
-// When the stream ends or carries what cannot be a message, the client's devices are lost. So they are when it carries nothing for
-// a while. The server then frees the client's objects. Neither side trusts the other: each checks the messages that it reads.
+// The client's devices are lost when the stream ends, carries what cannot be a message, or carries nothing for a while. The server
+// then frees the client's objects. Neither side trusts the other: each checks the messages that it reads.
 //
 // # Design
 //

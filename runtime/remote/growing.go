@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Admission calls join with the stream of each server that joins, on goroutines of its own, until ctx ends. It returns when all calls have.
+// Admission calls join with the stream of each server that joins, on goroutines of its own, until ctx ends. It returns when all
+// these calls have returned.
 type Admission func(ctx context.Context, join func(io.ReadWriteCloser))
 
 // NewGrowing returns a plugin like that of [NewCluster] whose servers may also join while it is open. Opening it calls admit. The
