@@ -44,8 +44,7 @@ func TestCompletionByDocumentation(t *testing.T) {
 	} {
 		row := u.row()
 		u.types(c.typed)
-		u.press("\t")
-		u.edits("> " + c.line)
+		u.completes("> " + c.line)
 		u.press("\x03")
 		u.prompted(row)
 	}

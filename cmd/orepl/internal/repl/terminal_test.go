@@ -186,6 +186,21 @@ func (u *user) edits(line string) {
 	u.until("the line "+line, func(s *screen) bool { return unnumbered(s.line(s.row)) == strings.TrimRight(line, " ") })
 }
 
+// completes presses Tab every five seconds until the cursor's line equals a text. On a busy machine a completion may take too long and
+// show nothing.
+func (u *user) completes(line string) {
+	u.t.Helper()
+	var pressed time.Time
+	u.until("the line "+line, func(s *screen) bool {
+		if time.Since(pressed) > 5*time.Second {
+			pressed = time.Now()
+			u.press("\t")
+			return false
+		}
+		return unnumbered(s.line(s.row)) == strings.TrimRight(line, " ")
+	})
+}
+
 // prompted waits for an empty prompt below a line.
 func (u *user) prompted(below int) {
 	u.t.Helper()
