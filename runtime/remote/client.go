@@ -259,7 +259,8 @@ func (c *client) handle(p packet) error {
 	return nil
 }
 
-// land returns the host memory for the bytes of a fragment, or nil if its copy has several rows.
+// land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are
+// expected.
 func (c *client) land(m *fragment, n int64) (to []byte) {
 	_ = c.onLane(m.At, func(l *lane) error { to = l.land(m, n); return nil }) // handle reports the error
 	return to

@@ -298,7 +298,8 @@ func (l *lane) retrieving(m *fragment, n int64) (*queue.Command, error) {
 	return c, nil
 }
 
-// land returns the host memory for n bytes of a fragment, or nil if its copy has several rows.
+// land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are
+// expected.
 func (l *lane) land(m *fragment, n int64) []byte {
 	c, err := l.retrieving(m, n)
 	if err != nil || extentOf(c)[1] != 1 || extentOf(c)[2] != 1 {
