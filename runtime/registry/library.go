@@ -185,7 +185,7 @@ func (l *Library) check(s *slot) {
 func (l *Library) noneFits(s *slot) error {
 	for _, f := range s.fits {
 		if offload.CodeOf(f.err) == offload.DeviceLost {
-			return f.err
+			return lostError(f.err, s.id, l.lib.Label)
 		}
 	}
 	if len(s.fits) == 1 {
@@ -198,6 +198,19 @@ func (l *Library) noneFits(s *slot) error {
 	}
 	e := offload.Errorf(offload.NotFound, "load", "none of the %d images fits the device", len(s.fits))
 	return e.On(s.id, l.lib.Label).WithHint("%s", strings.Join(reasons, "; "))
+}
+
+// lostError returns an error with the code DeviceLost, which names a device and a label unless it names others.
+func lostError(err error, device, label string) error {
+	lost, ok := err.(*offload.Error)
+	switch {
+	case !ok:
+		return &offload.Error{Code: offload.DeviceLost, Op: "load", Device: device, Label: label, Err: err}
+	case lost.Device != "":
+		return err
+	}
+	named := *lost
+	return named.On(device, label)
 }
 
 // Images returns the fit of each image on the devices of the open platforms. It loads nothing.
