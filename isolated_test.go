@@ -83,7 +83,7 @@ export const result = { name: 'x', values: await device('cpu').buffer(f32, 3, i 
 
 	e = open(time.Second)
 	defer e.Close()
-	if _, err = e.Run(t.Context(), "m.js", "(({ a, ...b }) => b)('x'.repeat(4e6))"); diag.Code(err) != "timeout" {
+	if _, err = e.Run(t.Context(), "m.js", "(({ a, ...b }) => b)('x'.repeat(4e7))"); diag.Code(err) != "timeout" {
 		t.Errorf("got %v", err)
 	}
 	if _, again := e.Eval(t.Context(), "line", "1"); again == nil {
