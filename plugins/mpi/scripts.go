@@ -20,7 +20,7 @@ type scripts struct {
 // rank returns the number of a process of the job among the hosts, -1 for a worker.
 func (s *scripts) rank(rank int) int { return slices.Index(s.hosts, rank) }
 
-// accept passes a stream of another host to the function that Serve was given, or closes it after the end.
+// accept passes a stream of another host to the function passed to Serve, or closes it after the end.
 func (s *scripts) accept(from *stream) {
 	if s.closed {
 		go func() { _ = from.Close() }()
@@ -29,7 +29,7 @@ func (s *scripts) accept(from *stream) {
 	s.do(func() { s.taken(s.rank(from.at.rank), from) })
 }
 
-// leave reports to the function that Serve was given that a host has left or is lost. It ignores workers.
+// leave reports to the function passed to Serve that a host has left or is lost. It ignores workers.
 func (s *scripts) leave(rank int, why error) {
 	if host := s.rank(rank); host >= 0 {
 		s.do(func() { s.departed(host, why) })
