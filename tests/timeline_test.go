@@ -171,11 +171,11 @@ func TestClocksOfRanks(t *testing.T) {
 				return
 			}
 		}
-		t.Errorf("each of %d time lines always states an error above %d µs, the last one %.1f µs", clockRuns, clockBar, worst)
+		t.Errorf("each of %d time lines has or states an error above %d µs, the last one %.1f µs", clockRuns, clockBar, worst)
 	})
 }
 
-// clocksOfRanks runs one job and returns the least error that its time line states for a device, that of the worst device.
+// clocksOfRanks runs one job. It returns the least error that its time line states for a device, or the error found, of the worst device.
 func clocksOfRanks(t *testing.T, orepl, launcher, dir string) (worst float64) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -227,7 +227,7 @@ func clocksOfRanks(t *testing.T, orepl, launcher, dir string) (worst float64) {
 		if apart > stated[id]+stated["device cpu"]+0.1 { // the kernel's time is a double of nanoseconds
 			t.Errorf("the clock of %s is %.1f µs wrong", id, apart)
 		}
-		worst = max(worst, least[id])
+		worst = max(worst, least[id], apart)
 	}
 	if len(read) != len(devices) {
 		t.Errorf("%s", out)
