@@ -95,10 +95,12 @@ func (w *world) introduce() error {
 		return err
 	}
 	watched, near := true, true
-	w.bells = make([]*bell.Bell, len(all))
+	w.bells, w.processes = make([]*bell.Bell, len(all)), make([]int, len(all))
 	for rank, p := range all {
 		if rank != w.lib.Rank && p.Network == me.Network && p.Machine == me.Machine {
-			w.bells[rank] = bell.Open(p.Bell)
+			if w.bells[rank] = bell.Open(p.Bell); w.bells[rank] != nil {
+				w.processes[rank] = int(p.Bell.PID)
+			}
 		}
 		if p.Role == hostRole {
 			w.scripts.hosts = append(w.scripts.hosts, len(w.roles))

@@ -54,6 +54,8 @@ type world struct {
 	beats  *heartbeat.Watch // detects the death of processes; without connections if their time is 0
 	losses atomic.Int32     // number of lost processes
 
+	processes []int // numbers of the processes of this machine by rank; 0 for those that this process does not see
+
 	mu      sync.Mutex
 	lost    map[int]error // errors of lost processes, by rank
 	left    map[int]bool  // hosts that have said goodbye or are lost
@@ -106,6 +108,7 @@ func start(role byte, accept func(*stream)) (*world, error) {
 		fatal.LastWord(nil)
 		started = w
 		go s.expect(w)
+		go w.patrol()
 	})
 	if startErr != nil {
 		return nil, startErr

@@ -61,6 +61,12 @@ func Running(pid int) bool {
 	return p != nil && err == nil
 }
 
+// Stopped reports whether a signal, but no debugger, has stopped a process.
+func Stopped(pid int) bool {
+	state, _, err := status(filepath.Join("/proc", strconv.Itoa(pid)))
+	return err == nil && state == "T"
+}
+
 // launcher returns the process that started a process of a job: its nearest ancestor outside of jobs. It returns 0 if the system
 // does not show it.
 func launcher(all map[int]process, pid int) int {
@@ -101,21 +107,28 @@ func processes() (map[int]process, error) {
 	return all, nil
 }
 
-// read returns the process of a folder, nil if it has ended.
-func read(folder string) (*process, error) {
+// status returns the state of the process of a folder, as a letter of the manual page proc(5), and its parent. The state is empty if the
+// system shows none.
+func status(folder string) (state string, parent int, err error) {
 	data, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {
-		return nil, gone(err)
+		return "", 0, gone(err)
 	}
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:]) // after the program's name: state, parent
-	if len(fields) < 2 || slices.Contains([]string{"Z", "X"}, string(fields[0])) {
-		return nil, nil
+	if len(fields) < 2 {
+		return "", 0, nil
 	}
-	traced := string(fields[0]) == "t"
-	p := &process{rank: noRank, stopped: string(fields[0]) == "T" || traced, traced: traced}
-	if p.parent, err = strconv.Atoi(string(fields[1])); err != nil {
+	parent, err = strconv.Atoi(string(fields[1]))
+	return string(fields[0]), parent, err
+}
+
+// read returns the process of a folder, nil if it has ended.
+func read(folder string) (*process, error) {
+	state, parent, err := status(folder)
+	if err != nil || slices.Contains([]string{"", "Z", "X"}, state) {
 		return nil, err
 	}
+	p := &process{rank: noRank, parent: parent, stopped: state == "T" || state == "t", traced: state == "t"}
 	environ, err := os.ReadFile(filepath.Join(folder, "environ"))
 	if errors.Is(err, fs.ErrPermission) { // of another user, such as a launcher's
 		return p, nil

@@ -1,0 +1,73 @@
+package mpi
+
+import (
+	"time"
+
+	"github.com/orepl/orepl/plugins/mpi/internal/members"
+)
+
+// A process that a signal has stopped counts as lost after stoppedTime. A time of silence above stoppedShare times that makes it longer.
+const (
+	stoppedTime  = time.Second
+	stoppedShare = 10
+)
+
+// patrol looks for stopped processes among those of this machine to which this process is connected. The system tells of them sooner
+// than their silence does.
+type patrol struct {
+	processes map[int]int // by rank
+	stopped   func(process int) bool
+	looks     int         // in a row at a stopped process, after which it is lost
+	seen      map[int]int // such looks by rank
+}
+
+// newPatrol returns a patrol of processes for a time of silence.
+func newPatrol(processes map[int]int, silence time.Duration) *patrol {
+	return &patrol{processes: processes, stopped: members.Stopped, looks: 1 + int(max(stoppedTime, silence/stoppedShare)/lookEvery), seen: map[int]int{}}
+}
+
+// look returns the ranks whose processes are to count as lost from now on.
+func (p *patrol) look() (lost []int) {
+	for rank, process := range p.processes {
+		if p.seen[rank]++; !p.stopped(process) {
+			p.seen[rank] = 0
+		}
+		if p.seen[rank] == p.looks {
+			lost = append(lost, rank)
+		}
+	}
+	return lost
+}
+
+// patrol loses connected processes of this machine that a signal has stopped, until this process leaves. A stopped script is killed, since
+// the launcher would wait for it.
+func (w *world) patrol() {
+	near := map[int]int{}
+	for rank, process := range w.processes {
+		connected := w.mayConnect(rank) || w.role == hostRole && (w.roles[rank] == workerRole || w.isFirst(w.lib.Rank))
+		if process != 0 && connected {
+			near[rank] = process
+		}
+	}
+	if w.beats.Silence == 0 || len(near) == 0 {
+		return
+	}
+	p := newPatrol(near, w.beats.Silence)
+	for {
+		select {
+		case <-w.finishing:
+			return
+		case <-time.After(lookEvery): // a ticker's looks could follow each other at once on a busy machine
+		}
+		for _, rank := range p.look() {
+			if w.lostError(rank) != nil {
+				continue
+			}
+			m := members.Member{PIDs: []int{near[rank]}}
+			if w.roles[rank] == hostRole {
+				kill(m)
+			}
+			w.lose(rank, stoppedError(rank, m))
+		}
+	}
+}
