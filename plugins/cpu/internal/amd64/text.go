@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,29 +31,14 @@ func (r Rounding) String() string {
 // String returns the address in Intel syntax, with its size if that is set.
 func (v Mem) String() string { return string(v.append(nil, int(v.Size), 0)) }
 
-func sizeName(bytes int) string {
-	switch bytes {
-	case 1:
-		return "byte ptr "
-	case 2:
-		return "word ptr "
-	case 4:
-		return "dword ptr "
-	case 8:
-		return "qword ptr "
-	case 16:
-		return "xmmword ptr "
-	case 32:
-		return "ymmword ptr "
-	case 64:
-		return "zmmword ptr "
-	}
-	return ""
+// sizeNames holds the names of sizes in bytes.
+var sizeNames = map[int]string{
+	1: "byte ptr ", 2: "word ptr ", 4: "dword ptr ", 8: "qword ptr ", 16: "xmmword ptr ", 32: "ymmword ptr ", 64: "zmmword ptr ",
 }
 
 // append appends the operand with this size. lanes is the number of broadcast copies of an element, 0 for no broadcast.
 func (v *Mem) append(b []byte, size, lanes int) []byte {
-	b = append(b, sizeName(size)...)
+	b = append(b, sizeNames[size]...)
 	if v.Base == 0 && v.Index == 0 && v.Label == 0 {
 		b = append(b, "ds:"...) // or as takes the number for an immediate
 	}
@@ -257,12 +243,11 @@ func (in *instruction) refusal(f *form, features Features) string {
 	return "needs " + (f.need &^ features).String() + ", which the target does not have"
 }
 
+// alternatives joins descriptions, of which it takes equal ones once.
 func alternatives(wants []string) string {
-	seen := make(map[string]bool)
 	var list []string
 	for _, w := range wants {
-		if !seen[w] {
-			seen[w] = true
+		if !slices.Contains(list, w) {
 			list = append(list, w)
 		}
 	}
