@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 const (
@@ -35,9 +36,9 @@ func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
 
 // silenceFrom returns that time for a server that has named its machine. An address may be a tunnel's, and a stream may have none.
-func silenceFrom(dialed io.ReadWriteCloser, machine machineID) (time.Duration, error) {
+func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Duration, error) {
 	switch machine {
-	case machineID{}:
+	case protocol.MachineID{}:
 		return silence(dialed)
 	case thisMachine.Get():
 		return silenceAfter(defaultSilence)
@@ -85,7 +86,7 @@ func (l *link) keepAlive(ctx context.Context) {
 			continue
 		}
 		if l.waitWritten(last) { // without this, messages would accumulate for a client that does not read
-			l.send(&alive{})
+			l.send(&protocol.Alive{})
 		}
 		last = l.position()
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 	"github.com/orepl/orepl/runtime/remote/lease"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 	"github.com/orepl/orepl/runtime/remote/warn"
 )
 
@@ -53,8 +54,8 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 	limit, _ := silence(dialed)
 	stream, heard := listenTo(dialed)
 	c := &client{name: p.name, link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
-		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
-		sent: map[digest]bool{}}
+		welcomed: make(chan *protocol.Welcome, 1), replies: map[uint64]chan *protocol.Reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
+		sent: map[protocol.Digest]bool{}}
 	c.link.handle, c.link.land = c.handle, c.land
 	go c.receive()
 	w, err := c.greet(ctx, heard, limit)
@@ -83,10 +84,10 @@ type client struct {
 	clock    queue.Clock
 	info     offload.PlatformInfo
 	address  string // address at which other servers reach this one
-	session  sessionID
+	session  protocol.SessionID
 	cluster  *clusterPlatform // servers that reach each other; nil for a single server
 	devices  []offload.Device
-	welcomed chan *welcome
+	welcomed chan *protocol.Welcome
 	serial   atomic.Uint64 // numbers of objects and requests
 
 	lost  chan struct{}
@@ -96,23 +97,23 @@ type client struct {
 	mu      sync.Mutex
 	closing bool
 	gone    bool
-	replies map[uint64]chan *reply
+	replies map[uint64]chan *protocol.Reply
 	lanes   map[uint64]*lane
 	calls   map[uint64]context.CancelFunc // cancels running service calls
 	files   openFiles
 	warners warn.Warners
 
 	images    sync.Mutex
-	sent      map[digest]bool
+	sent      map[protocol.Digest]bool
 	sentBytes int
 }
 
 // keepImages is the number of bytes of sent images above which the server drops them, before the next one.
 const keepImages = 64 << 20
 
-func (c *client) open(w *welcome) error {
-	if string(w.Magic[:]) != magic || w.Version != version {
-		return offload.Errorf(offload.Unsupported, "open", "the server speaks version %d of the protocol, this program version %d", w.Version, version).
+func (c *client) open(w *protocol.Welcome) error {
+	if string(w.Magic[:]) != protocol.Magic || w.Version != protocol.Version {
+		return offload.Errorf(offload.Unsupported, "open", "the server speaks version %d of the protocol, this program version %d", w.Version, protocol.Version).
 			WithHint("use the same build on both sides")
 	}
 	if err := offload.DecodeError(w.Error); err != nil {
@@ -143,7 +144,7 @@ func (c *client) Info() offload.PlatformInfo { return c.info }
 func (c *client) Devices() []offload.Device  { return c.devices }
 
 func (c *client) CheckImage(img *offload.Image) error {
-	_, err := c.check(anyDevice, img)
+	_, err := c.check(protocol.AnyDevice, img)
 	return err
 }
 
@@ -207,9 +208,9 @@ func (c *client) receive() {
 	}
 }
 
-func (c *client) handle(p packet) error {
+func (c *client) handle(p protocol.Message) error {
 	switch m := p.(type) {
-	case *welcome:
+	case *protocol.Welcome:
 		m.Error = bytes.Clone(m.Error) // the frame's memory is reused
 		for i := range m.Devices {
 			m.Devices[i].Properties = bytes.Clone(m.Devices[i].Properties)
@@ -220,7 +221,7 @@ func (c *client) handle(p packet) error {
 		default:
 			return errors.New("a second welcome")
 		}
-	case *reply:
+	case *protocol.Reply:
 		c.mu.Lock()
 		ch := c.replies[m.Request]
 		delete(c.replies, m.Request)
@@ -230,29 +231,29 @@ func (c *client) handle(p packet) error {
 		}
 		m.Error = bytes.Clone(m.Error)
 		ch <- m // the channel has room
-	case *reached:
+	case *protocol.Reached:
 		return c.onLane(m.At, func(l *lane) error { return l.end(m) })
-	case *fragment:
+	case *protocol.Fragment:
 		return c.onLane(m.At, func(l *lane) error { return l.data(m) })
 	case *landed: // handled by land
-	case *printed:
+	case *protocol.Printed:
 		return c.onLane(m.At, func(l *lane) error { return l.print(m) })
-	case *serviceCall:
+	case *protocol.ServiceCall:
 		return c.onLane(m.At, func(l *lane) error { return l.call(m) })
-	case *serviceCancel:
+	case *protocol.ServiceCancel:
 		c.mu.Lock()
 		cancel := c.calls[m.Call]
 		c.mu.Unlock()
 		if cancel != nil { // otherwise the call has just been answered
 			cancel()
 		}
-	case *fileRequest:
+	case *protocol.FileRequest:
 		return c.file(m)
-	case *warning:
+	case *protocol.Warning:
 		c.warners.Warn(m.Program, m.Text)
-	case *unloaded:
+	case *protocol.Unloaded:
 		c.warners.Unloaded(m.Program)
-	case *alive: // only its arrival matters
+	case *protocol.Alive: // only its arrival matters
 	default:
 		return fmt.Errorf("message %T is a client's", p)
 	}
@@ -261,12 +262,12 @@ func (c *client) handle(p packet) error {
 
 // land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are
 // expected.
-func (c *client) land(m *fragment, n int64) (to []byte) {
+func (c *client) land(m *protocol.Fragment, n int64) (to []byte) {
 	_ = c.onLane(m.At, func(l *lane) error { to = l.land(m, n); return nil }) // handle reports the error
 	return to
 }
 
-func (c *client) onLane(at at, do func(*lane) error) error {
+func (c *client) onLane(at protocol.At, do func(*lane) error) error {
 	c.mu.Lock()
 	l := c.lanes[at.Queue]
 	c.mu.Unlock()
@@ -276,17 +277,18 @@ func (c *client) onLane(at at, do func(*lane) error) error {
 	return do(l)
 }
 
-// request sends a request and waits for its reply. If img is not nil, the image precedes the request.
-func (c *client) request(ctx context.Context, op string, number uint64, img *offload.Image, p func(imageRef) packet) (*reply, error) {
+// request sends a request with a number and waits for its reply.
+func (c *client) request(op string, number uint64, m protocol.Message) (*protocol.Reply, error) {
+	return c.requestWith(context.Background(), op, number, func() { c.link.send(m) })
+}
+
+// requestImage sends the content of an image that the server lacks, and the request that of makes. It waits for the reply.
+func (c *client) requestImage(ctx context.Context, op string, number uint64, img *offload.Image, of func(protocol.ImageRef) protocol.Message) (*protocol.Reply, error) {
 	return c.requestWith(ctx, op, number, func() {
-		if img == nil {
-			c.link.send(p(imageRef{}))
-		} else {
-			c.images.Lock()
-			defer c.images.Unlock()
-			c.forgetImages()
-			c.link.send(p(c.sendImage(img)))
-		}
+		c.images.Lock()
+		defer c.images.Unlock()
+		c.forgetImages()
+		c.link.send(of(c.sendImage(img)))
 	})
 }
 
@@ -349,8 +351,8 @@ const cancelTime = 2 * time.Second
 
 // requestWith waits for the reply to a request that send sends, and returns the reply's error. When ctx ends it cancels the
 // request, and still waits for the reply.
-func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*reply, error) {
-	ch := make(chan *reply, 1)
+func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*protocol.Reply, error) {
+	ch := make(chan *protocol.Reply, 1)
 	c.mu.Lock()
 	gone := c.gone
 	if !gone {
@@ -361,12 +363,12 @@ func (c *client) requestWith(ctx context.Context, op string, number uint64, send
 		return nil, c.refused(op)
 	}
 	send()
-	var r *reply
+	var r *protocol.Reply
 	c.await(func() bool { return len(ch) > 0 })
 	select {
 	case r = <-ch:
 	case <-ctx.Done():
-		c.link.send(&cancelRequest{number})
+		c.link.send(&protocol.CancelRequest{Request: number})
 		late := time.AfterFunc(cancelTime, func() { c.abort(errors.New("the server does not answer")) })
 		r = <-ch // afterwards it is known whether the request's object exists
 		late.Stop()
@@ -398,21 +400,21 @@ func (c *client) refused(op string) error {
 // next message that names an image.
 func (c *client) forgetImages() {
 	if c.sentBytes > keepImages || len(c.sent) > maxImages/2 {
-		c.link.send(&forgetImages{})
+		c.link.send(&protocol.ForgetImages{})
 		clear(c.sent)
 		c.sentBytes = 0
 	}
 }
 
 // sendImage sends the content of an image that the server lacks. The caller holds c.images.
-func (c *client) sendImage(img *offload.Image) imageRef {
-	ref := refOf(img)
+func (c *client) sendImage(img *offload.Image) protocol.ImageRef {
+	ref := protocol.RefOf(img)
 	if !c.sent[ref.Digest] {
 		c.sent[ref.Digest] = true
 		c.sentBytes += len(img.Data)
 		for rest := img.Data; len(rest) > 0; {
-			n := min(maxFragment, len(rest))
-			c.link.sendWith(&imageData{Digest: ref.Digest, Total: ref.Size}, rest[:n])
+			n := min(protocol.MaxFragment, len(rest))
+			c.link.sendWith(&protocol.ImageData{Digest: ref.Digest, Total: ref.Size}, rest[:n])
 			rest = rest[n:]
 		}
 	}
@@ -424,7 +426,9 @@ func (c *client) check(device uint32, img *offload.Image) (int, error) {
 		return 0, img.Unusable
 	}
 	number := c.serial.Add(1)
-	r, err := c.request(context.Background(), "load", number, img, func(ref imageRef) packet { return &checkImage{number, device, ref} })
+	r, err := c.requestImage(context.Background(), "load", number, img, func(ref protocol.ImageRef) protocol.Message {
+		return &protocol.CheckImage{Request: number, Device: device, Image: ref}
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -442,7 +446,7 @@ type hooked struct {
 func (h *hooked) RegisterLibrary(ctx context.Context, lib *offload.Library) error {
 	c := h.client
 	number := c.serial.Add(1)
-	m := &registerLibrary{Request: number, Library: c.serial.Add(1), Label: lib.Label, Entries: lib.Entries, Requires: lib.Requires}
+	m := &protocol.RegisterLibrary{Request: number, Library: c.serial.Add(1), Label: lib.Label, Entries: lib.Entries, Requires: lib.Requires}
 	_, err := c.requestWith(ctx, "register", number, func() {
 		c.images.Lock()
 		defer c.images.Unlock()
@@ -470,7 +474,7 @@ func (h *hooked) UnregisterLibrary(ctx context.Context, lib *offload.Library) er
 	delete(h.libraries, lib)
 	h.registered.Unlock()
 	number := h.serial.Add(1)
-	_, err := h.requestWith(ctx, "unregister", number, func() { h.link.send(&unregisterLibrary{number, library}) })
+	_, err := h.requestWith(ctx, "unregister", number, func() { h.link.send(&protocol.UnregisterLibrary{Request: number, Library: library}) })
 	if offload.CodeOf(err) == offload.DeviceLost {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // Peer is one of the servers behind a plugin.
@@ -141,7 +142,7 @@ func (p *clusterPlatform) introduce() {
 			}
 			for _, other := range p.parts {
 				if o := clientOf(other); o != c {
-					o.link.send(&peerLost{c.address})
+					o.link.send(&protocol.PeerLost{Peer: c.address})
 				}
 			}
 		}()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/activity"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
@@ -57,10 +58,10 @@ type link struct {
 	reading sync.Mutex // held by the goroutine that handles input
 	in      *bufio.Reader
 	input
-	handle func(packet) error            // handles a message
-	land   func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
-	idle   func()                        // is called when no input is left; may be nil
-	await  func()                        // waits for input for a while, before a server's receiving goroutine reads; may be nil
+	handle func(protocol.Message) error           // handles a message
+	land   func(*protocol.Fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
+	idle   func()                                 // is called when no input is left; may be nil
+	await  func()                                 // waits for input for a while, before a server's receiving goroutine reads; may be nil
 
 	handling atomic.Bool // a message is being handled
 
@@ -81,9 +82,9 @@ type link struct {
 // input is the state of the goroutine that handles input.
 type input struct {
 	buf      []byte
-	broken   error     // error of the input
-	arriving *fragment // a fragment whose bytes are being read to their destination; nil if there is none
-	rest     []byte    // the memory for bytes of arriving that have not been read
+	broken   error              // error of the input
+	arriving *protocol.Fragment // a fragment whose bytes are being read to their destination; nil if there is none
+	rest     []byte             // the memory for bytes of arriving that have not been read
 }
 
 func newLink(stream io.ReadWriteCloser, keeps bool) *link {
@@ -100,13 +101,13 @@ func newLink(stream io.ReadWriteCloser, keeps bool) *link {
 }
 
 // send sends a message. It does not wait. It returns false after the end of the connection.
-func (l *link) send(p packet) bool { return l.add(p, nil, true) }
+func (l *link) send(p protocol.Message) bool { return l.add(p, nil, true) }
 
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
-func (l *link) sendWith(p packet, data []byte) bool { return l.add(p, data, true) }
+func (l *link) sendWith(p protocol.Message, data []byte) bool { return l.add(p, data, true) }
 
 // add appends a message to the unsent ones. If flush is set, it also starts sending them.
-func (l *link) add(p packet, data []byte, flush bool) bool {
+func (l *link) add(p protocol.Message, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
@@ -117,7 +118,7 @@ func (l *link) add(p packet, data []byte, flush bool) bool {
 		l.packing, before = make([]byte, 0, 512), 0
 		l.parts = append(l.parts, nil)
 	}
-	l.packing = appendFrame(l.packing, p, len(data))
+	l.packing = protocol.Append(l.packing, p, len(data))
 	if len(data) > 0 {
 		binary.LittleEndian.PutUint32(l.packing[len(l.packing)-4:], uint32(len(data))) // length of the empty byte string
 	}
@@ -433,7 +434,7 @@ func (l *link) receiveOne() error {
 		return err
 	}
 	n := binary.LittleEndian.Uint32(head[:])
-	if n == 0 || n > maxFrame {
+	if n == 0 || n > protocol.MaxFrame {
 		return fmt.Errorf("a frame of %d bytes", n)
 	}
 	if uint32(cap(l.buf)) < n {
@@ -453,17 +454,17 @@ func (l *link) receiveOne() error {
 	if _, err := io.ReadFull(l.in, buf[read:]); err != nil {
 		return err
 	}
-	p, err := parse(buf)
+	p, err := protocol.Parse(buf)
 	if err != nil {
 		return err
 	}
-	if f, ok := p.(*fragment); ok && l.keeps && len(f.Data) > 0 {
+	if f, ok := p.(*protocol.Fragment); ok && l.keeps && len(f.Data) > 0 {
 		l.buf = nil
 	}
 	return l.handleOne(p)
 }
 
-func (l *link) handleOne(p packet) error {
+func (l *link) handleOne(p protocol.Message) error {
 	l.handling.Store(true)
 	defer l.handling.Store(false)
 	if err := l.handle(p); err != nil {
@@ -484,12 +485,12 @@ const (
 // has no destination. The argument head holds the frame's first bytes.
 func (l *link) lands(head []byte, n uint32) bool {
 	n -= fragmentHead
-	if head[0] != byte(typeOf((*fragment)(nil))) || binary.LittleEndian.Uint32(head[fragmentHead-4:]) != n {
+	if head[0] != byte(protocol.TypeOf((*protocol.Fragment)(nil))) || binary.LittleEndian.Uint32(head[fragmentHead-4:]) != n {
 		return false
 	}
-	f := new(fragment)
+	f := new(protocol.Fragment)
 	c := wire.Coder{Buf: head[1 : fragmentHead-4], Reading: true}
-	f.At.code(&c)
+	f.At.Code(&c)
 	wire.Num(&c, &f.Offset, 8)
 	if f.Data = l.land(f, int64(n)); f.Data == nil {
 		return false
@@ -497,6 +498,9 @@ func (l *link) lands(head []byte, n uint32) bool {
 	l.arriving, l.rest = f, f.Data
 	return true
 }
+
+// landed is a fragment whose bytes were read directly to their destination. It exists only in the receiving process.
+type landed struct{ protocol.Fragment }
 
 // landNext is lands for the next frame, if its beginning is in the buffer.
 func (l *link) landNext() bool {
@@ -506,7 +510,7 @@ func (l *link) landNext() bool {
 	}
 	head, _ := l.in.Peek(need)
 	n := binary.LittleEndian.Uint32(head)
-	if n < landAt || n > maxFrame || !l.lands(head[4:], n) {
+	if n < landAt || n > protocol.MaxFrame || !l.lands(head[4:], n) {
 		return false
 	}
 	_, _ = l.in.Discard(need) // they are in the buffer

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"github.com/orepl/orepl/runtime/remote/protocol"
 	"io"
 	"net"
 	"testing"
@@ -35,15 +36,15 @@ func TestSilenceOfDistance(t *testing.T) {
 		}
 	}
 	for _, c := range []struct { // a worker that names its machine: through a tunnel, in an MPI job, and from a container
-		machine machineID
+		machine protocol.MachineID
 		stream  io.ReadWriteCloser
 		want    time.Duration
 	}{
-		{machineID{1}, between{nil, tcp("127.0.0.1"), tcp("127.0.0.1")}, distantSilence},
-		{machineID{1}, nil, distantSilence},
+		{protocol.MachineID{1}, between{nil, tcp("127.0.0.1"), tcp("127.0.0.1")}, distantSilence},
+		{protocol.MachineID{1}, nil, distantSilence},
 		{thisMachine.Get(), between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, defaultSilence},
-		{machineID{}, between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, distantSilence},
-		{machineID{}, nil, defaultSilence},
+		{protocol.MachineID{}, between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, distantSilence},
+		{protocol.MachineID{}, nil, defaultSilence},
 	} {
 		if got, err := silenceFrom(c.stream, c.machine); got != c.want || err != nil {
 			t.Errorf("%v of machine %v: %v, %v, want %v", c.stream, c.machine, got, err, c.want)

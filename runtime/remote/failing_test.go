@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // failing is a plugin whose devices have no memory that the host sees, refuse copies while fails is set, and withdraw Exact
@@ -161,7 +162,7 @@ func TestExchangeFails(t *testing.T) {
 	}
 	c := allocated(devices[1])
 	client := clientOf(devices[1].(*device).client.cluster.parts[1])
-	client.link.send(&release{memoryObject, c.(*memory).id})
+	client.link.send(&protocol.Release{Kind: protocol.MemoryObject, Object: c.(*memory).id})
 	if _, err := devices[1].Allocate(1, offload.DeviceMemory); err != nil { // the release was handled
 		t.Fatal(err)
 	}
@@ -207,20 +208,20 @@ func TestWithdrawnExact(t *testing.T) {
 }
 
 // serveRaw serves a plugin, and returns the client's end, whose messages a goroutine reads. seen is called with each.
-func serveRaw(t *testing.T, o Server, seen func(packet)) (write func(...packet), here net.Conn, served chan error) {
+func serveRaw(t *testing.T, o Server, seen func(protocol.Message)) (write func(...protocol.Message), here net.Conn, served chan error) {
 	here, there := net.Pipe()
 	served = make(chan error, 1)
 	go func() { served <- o.Serve(context.Background(), there) }()
 	go func() {
 		l := newLink(here, false)
-		l.handle = func(p packet) error { seen(p); return nil }
+		l.handle = func(p protocol.Message) error { seen(p); return nil }
 		_ = l.receive()
 	}()
-	return func(list ...packet) {
+	return func(list ...protocol.Message) {
 		t.Helper()
 		var b []byte
 		for _, p := range list {
-			b = appendFrame(b, p, 0)
+			b = protocol.Append(b, p, 0)
 		}
 		if _, err := here.Write(b); err != nil {
 			t.Fatal(err)
@@ -239,12 +240,12 @@ func served(t *testing.T, done chan error) {
 
 // TestEndWithSilentServer ends a client while another server, which is silent in the middle of an exchange, uses its memory.
 func TestEndWithSilentServer(t *testing.T) {
-	welcomed, replies := make(chan *welcome, 1), make(chan packet, 16)
-	_, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}, Address: "1"}, func(p packet) {
+	welcomed, replies := make(chan *protocol.Welcome, 1), make(chan protocol.Message, 16)
+	_, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}, Address: "1"}, func(p protocol.Message) {
 		switch m := p.(type) {
-		case *welcome:
+		case *protocol.Welcome:
 			welcomed <- m
-		case *reply:
+		case *protocol.Reply:
 			replies <- m
 		}
 	})
@@ -254,12 +255,12 @@ func TestEndWithSilentServer(t *testing.T) {
 	w := <-welcomed
 	other, there := net.Pipe()
 	go func() { _ = Server{}.Serve(context.Background(), there) }()
-	h := &peerHello{Version: version, Session: w.Session}
-	copy(h.Magic[:], magic)
+	h := &protocol.PeerHello{Version: protocol.Version, Session: w.Session}
+	copy(h.Magic[:], protocol.Magic)
 	<-replies
 	<-replies
-	b := appendFrame(appendFrame(nil, h, 0), &peerCopy{true, wirePlace{Memory: 10}, [3]int64{64, 1, 1}}, 0)
-	if _, err := other.Write(append(b, pieceFollows)); err != nil { // and no bytes
+	b := protocol.Append(protocol.Append(nil, h, 0), &protocol.PeerCopy{Write: true, Place: protocol.Place{Memory: 10}, Extent: [3]int64{64, 1, 1}}, 0)
+	if _, err := other.Write(append(b, protocol.PieceFollows)); err != nil { // and no bytes
 		t.Fatal(err)
 	}
 	time.Sleep(20 * time.Millisecond)
@@ -271,9 +272,9 @@ func TestEndWithSilentServer(t *testing.T) {
 func TestEndWithReleasedQueue(t *testing.T) {
 	f := &failing{Plugin: cpu.New(cpu.Options{}), synced: make(chan struct{}, 1)}
 	g := &gated{f, f.synced, nil}
-	replies := make(chan packet, 16)
-	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{g}}, func(p packet) {
-		if _, ok := p.(*reply); ok {
+	replies := make(chan protocol.Message, 16)
+	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{g}}, func(p protocol.Message) {
+		if _, ok := p.(*protocol.Reply); ok {
 			replies <- p
 		}
 	})
@@ -282,7 +283,7 @@ func TestEndWithReleasedQueue(t *testing.T) {
 	}
 	<-replies
 	<-replies
-	write(&fill{at{20, 1}, 10, 0, 8, []byte{1}}, &release{queueObject, 20}, &allocate{3, 0, 11, 64, 0})
+	write(&protocol.Fill{At: protocol.At{Queue: 20, Number: 1}, Memory: 10, Offset: 0, Size: 8, Pattern: []byte{1}}, &protocol.Release{Kind: protocol.QueueObject, Object: 20}, &protocol.Allocate{Request: 3, Device: 0, Memory: 11, Size: 64, Kind: 0})
 	<-replies
 	_ = here.Close()
 	served(t, done)
@@ -290,9 +291,9 @@ func TestEndWithReleasedQueue(t *testing.T) {
 
 // TestGlobalWithoutNumber requests a global with the number that denotes host memory.
 func TestGlobalWithoutNumber(t *testing.T) {
-	replies := make(chan packet, 16)
-	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{&failing{Plugin: cpu.New(cpu.Options{})}}}, func(p packet) {
-		if _, ok := p.(*reply); ok {
+	replies := make(chan protocol.Message, 16)
+	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{&failing{Plugin: cpu.New(cpu.Options{})}}}, func(p protocol.Message) {
+		if _, ok := p.(*protocol.Reply); ok {
 			replies <- p
 		}
 	})
@@ -301,10 +302,10 @@ func TestGlobalWithoutNumber(t *testing.T) {
 	}
 	<-replies
 	<-replies
-	img := imageRef{Kind: offload.ImageIR}
-	write(&load{3, 0, 30, img})
+	img := protocol.ImageRef{Kind: offload.ImageIR}
+	write(&protocol.Load{Request: 3, Device: 0, Program: 30, Image: img})
 	<-replies
-	write(&findGlobal{4, 30, 0, "g"})
+	write(&protocol.FindGlobal{Request: 4, Program: 30, Memory: 0, Name: "g"})
 	select {
 	case err := <-done:
 		if err == nil || !strings.Contains(err.Error(), "number 0") {
@@ -332,14 +333,14 @@ func TestUnreadPrints(t *testing.T) {
 	s.printed.L = &s.mu
 	go func() {
 		l := newLink(here, false)
-		l.handle = func(packet) error { mu.Lock(); arrived++; mu.Unlock(); return nil }
+		l.handle = func(protocol.Message) error { mu.Lock(); arrived++; mu.Unlock(); return nil }
 		_ = l.receive()
 	}()
 	printing := make(chan struct{})
 	go func() {
 		defer close(printing)
-		for range 3 * maxPrints {
-			(&hostServices{server: s, at: at{1, 1}}).Print(&offload.Message{Text: "line"})
+		for range 3 * protocol.MaxPrints {
+			(&hostServices{server: s, at: protocol.At{Queue: 1, Number: 1}}).Print(&offload.Message{Text: "line"})
 		}
 	}()
 	settles := func(want int) {
@@ -352,13 +353,13 @@ func TestUnreadPrints(t *testing.T) {
 			t.Errorf("%d lines arrived, want %d", n, want)
 		}
 	}
-	settles(maxPrints)
+	settles(protocol.MaxPrints)
 	s.greeted = true
-	if err := s.handle(&printsDone{100}); err != nil {
+	if err := s.handle(&protocol.PrintsDone{Count: 100}); err != nil {
 		t.Error(err)
 	}
-	settles(maxPrints + 100)
-	if err := s.handle(&printsDone{maxPrints + 1}); err == nil {
+	settles(protocol.MaxPrints + 100)
+	if err := s.handle(&protocol.PrintsDone{Count: protocol.MaxPrints + 1}); err == nil {
 		t.Error("more lines were printed than sent")
 	}
 	s.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // Process is a stream to a process of this machine.
@@ -22,9 +23,9 @@ type Process interface {
 const answerTime = 10
 
 // greet sends the first message and waits for the server's answer. limit is the time limit for silence, 0 for none.
-func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration) (*welcome, error) {
-	m := &hello{Version: version}
-	copy(m.Magic[:], magic)
+func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration) (*protocol.Welcome, error) {
+	m := &protocol.Hello{Version: protocol.Version}
+	copy(m.Magic[:], protocol.Magic)
 	c.link.send(m)
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // maxFileCalls is the maximum number of open file requests of a server. Further calls of device code wait.
@@ -16,16 +17,16 @@ type fileCalls struct {
 	slots chan struct{} // holds an element for each open request
 
 	guard sync.Mutex
-	asked map[uint64]chan *fileAnswer
+	asked map[uint64]chan *protocol.FileAnswer
 	newly uint64 // number of the newest request
 }
 
 func newFileCalls() fileCalls {
-	return fileCalls{slots: make(chan struct{}, maxFileCalls), asked: map[uint64]chan *fileAnswer{}}
+	return fileCalls{slots: make(chan struct{}, maxFileCalls), asked: map[uint64]chan *protocol.FileAnswer{}}
 }
 
 // askFile sends a request for a file of the host and waits for the answer.
-func (s *server) askFile(m *fileRequest) (*fileAnswer, error) {
+func (s *server) askFile(m *protocol.FileRequest) (*protocol.FileAnswer, error) {
 	gone := offload.Errorf(offload.DeviceLost, m.Op.String(), "the client is gone")
 	select {
 	case s.slots <- struct{}{}:
@@ -33,7 +34,7 @@ func (s *server) askFile(m *fileRequest) (*fileAnswer, error) {
 		return nil, gone
 	}
 	defer func() { <-s.slots }()
-	ch := make(chan *fileAnswer, 1)
+	ch := make(chan *protocol.FileAnswer, 1)
 	s.guard.Lock()
 	s.newly++
 	m.Call = s.newly
@@ -57,7 +58,7 @@ func (s *server) askFile(m *fileRequest) (*fileAnswer, error) {
 }
 
 // fileAnswered delivers the answer to a request.
-func (s *server) fileAnswered(m *fileAnswer) {
+func (s *server) fileAnswered(m *protocol.FileAnswer) {
 	s.guard.Lock()
 	ch := s.asked[m.Call]
 	delete(s.asked, m.Call)
@@ -71,7 +72,7 @@ func (s *server) fileAnswered(m *fileAnswer) {
 
 // OpenFile implements [offload.FileServices]. The client applies its policy.
 func (h *hostServices) OpenFile(name, mode string) (offload.File, error) {
-	a, err := h.server.askFile(&fileRequest{At: h.at, Op: openFile, Name: name, Other: mode})
+	a, err := h.server.askFile(&protocol.FileRequest{At: h.at, Op: protocol.OpenFile, Name: name, Other: mode})
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +81,13 @@ func (h *hostServices) OpenFile(name, mode string) (offload.File, error) {
 
 // RemoveFile implements [offload.FileServices].
 func (h *hostServices) RemoveFile(name string) error {
-	_, err := h.server.askFile(&fileRequest{At: h.at, Op: removeFile, Name: name})
+	_, err := h.server.askFile(&protocol.FileRequest{At: h.at, Op: protocol.RemoveFile, Name: name})
 	return err
 }
 
 // RenameFile implements [offload.FileServices].
 func (h *hostServices) RenameFile(from, to string) error {
-	_, err := h.server.askFile(&fileRequest{At: h.at, Op: renameFile, Name: from, Other: to})
+	_, err := h.server.askFile(&protocol.FileRequest{At: h.at, Op: protocol.RenameFile, Name: from, Other: to})
 	return err
 }
 
@@ -96,12 +97,12 @@ type hostFile struct {
 	number int64
 }
 
-// Read reads at most [maxFragment] bytes.
+// Read reads at most [protocol.MaxFragment] bytes.
 func (f *hostFile) Read(to []byte) (int, error) {
 	if len(to) == 0 {
 		return 0, nil
 	}
-	a, err := f.server.askFile(&fileRequest{Op: readFile, File: f.number, Offset: int64(min(len(to), maxFragment))})
+	a, err := f.server.askFile(&protocol.FileRequest{Op: protocol.ReadFile, File: f.number, Offset: int64(min(len(to), protocol.MaxFragment))})
 	if a == nil {
 		return 0, err
 	}
@@ -112,12 +113,12 @@ func (f *hostFile) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// Write writes pieces of at most [maxFragment] bytes.
+// Write writes pieces of at most [protocol.MaxFragment] bytes.
 func (f *hostFile) Write(data []byte) (int, error) {
 	done := 0
 	for {
-		piece := data[done:min(done+maxFragment, len(data))]
-		a, err := f.server.askFile(&fileRequest{Op: writeFile, File: f.number, Data: piece})
+		piece := data[done:min(done+protocol.MaxFragment, len(data))]
+		a, err := f.server.askFile(&protocol.FileRequest{Op: protocol.WriteFile, File: f.number, Data: piece})
 		if a != nil {
 			done += int(min(max(a.Value, 0), int64(len(piece))))
 		}
@@ -132,7 +133,7 @@ func (f *hostFile) Write(data []byte) (int, error) {
 
 // Seek implements [io.Seeker].
 func (f *hostFile) Seek(offset int64, whence int) (int64, error) {
-	a, err := f.server.askFile(&fileRequest{Op: seekFile, File: f.number, Offset: offset, Whence: int32(whence)})
+	a, err := f.server.askFile(&protocol.FileRequest{Op: protocol.SeekFile, File: f.number, Offset: offset, Whence: int32(whence)})
 	if err != nil {
 		return 0, err
 	}
@@ -141,6 +142,6 @@ func (f *hostFile) Seek(offset int64, whence int) (int64, error) {
 
 // Close implements [io.Closer].
 func (f *hostFile) Close() error {
-	_, err := f.server.askFile(&fileRequest{Op: closeFile, File: f.number})
+	_, err := f.server.askFile(&protocol.FileRequest{Op: protocol.CloseFile, File: f.number})
 	return err
 }

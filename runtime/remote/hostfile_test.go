@@ -17,6 +17,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // using is a plugin whose kernels are a Go function, which uses the services of its launch. The program warns when it is unloaded.
@@ -396,8 +397,8 @@ func TestHostFilesEnd(t *testing.T) {
 // TestTooManyFileRequests sends a client requests that a server never sends.
 func TestTooManyFileRequests(t *testing.T) {
 	readers := new(atomic.Int64)
-	for name, m := range map[string]*fileRequest{
-		"operation": {Op: renameFile + 1}, "empty read": {Op: readFile}, "large read": {Op: readFile, Offset: maxFragment + 1}, "whence": {Op: seekFile, Whence: 3},
+	for name, m := range map[string]*protocol.FileRequest{
+		"operation": {Op: protocol.RenameFile + 1}, "empty read": {Op: protocol.ReadFile}, "large read": {Op: protocol.ReadFile, Offset: protocol.MaxFragment + 1}, "whence": {Op: protocol.SeekFile, Whence: 3},
 	} {
 		if err := new(client).file(m); err == nil {
 			t.Errorf("%s is served", name)
@@ -415,7 +416,7 @@ func TestTooManyFileRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxFileCalls + 1 {
-		if err := c.file(&fileRequest{Op: readFile, File: number, Offset: 1}); (err != nil) != (i == maxFileCalls) {
+		if err := c.file(&protocol.FileRequest{Op: protocol.ReadFile, File: number, Offset: 1}); (err != nil) != (i == maxFileCalls) {
 			t.Errorf("request %d: %v", i, err)
 		}
 	}

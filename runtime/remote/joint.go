@@ -11,51 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 	"github.com/orepl/orepl/runtime/remote/joint"
-	"github.com/orepl/orepl/runtime/remote/wire"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
-
-// jointLaunch is a server's part in an [offload.Joint] of several servers: they send each other the operands. Member is the server's
-// place among the members. With flows it is a copy.
-type jointLaunch struct {
-	Launch    launchKernel
-	Operation uint64
-	Member    uint32
-	Members   []jointMember
-	Flows     []joint.Flow
-}
-
-// jointMember is the address of a server and the session of its client.
-type jointMember struct {
-	Peer    string
-	Session sessionID
-}
-
-func (m *jointLaunch) code(c *wire.Coder) {
-	m.Launch.code(c)
-	wire.Num(c, &m.Operation, 8)
-	wire.Num(c, &m.Member, 4)
-	wire.List(c, &m.Members, func(c *wire.Coder, p *jointMember) {
-		wire.Text(c, &p.Peer)
-		c.Array(p.Session[:])
-	})
-	wire.List(c, &m.Flows, func(c *wire.Coder, f *joint.Flow) {
-		wire.Num(c, &f.Member, 4)
-		c.Flag(&f.Send)
-		wire.Num(c, &f.Offset, 8)
-		wire.Num(c, &f.Size, 8)
-	})
-}
-
-// abandon tells a member of a joint launch that another one fails. It may come before the launch.
-type abandon struct {
-	Operation uint64
-	Error     []byte // result of [offload.EncodeError]
-}
-
-func (m *abandon) code(c *wire.Coder) {
-	wire.Num(c, &m.Operation, 8)
-	c.Bytes(&m.Error)
-}
 
 // together implements [offload.Joint] for devices of different servers of a cluster.
 type together struct {
@@ -105,7 +62,7 @@ func (j *together) Fail(why error) {
 		return
 	}
 	for _, d := range j.members {
-		d.client.link.send(&abandon{j.number, offload.EncodeError(offload.Nameless(why))})
+		d.client.link.send(&protocol.Abandon{Operation: j.number, Error: offload.EncodeError(offload.Nameless(why))})
 	}
 }
 
@@ -136,12 +93,12 @@ var errDropped = offload.Errorf(offload.Cancelled, "launch", "it was cancelled")
 
 // join sends the part of a joint launch.
 func (s *launch) join(link *link) {
-	m := &jointLaunch{Launch: s.message, Operation: s.joint.number}
+	m := &protocol.JointLaunch{Launch: s.message, Operation: s.joint.number}
 	for i, d := range s.joint.members {
 		if d == s.lane.device {
 			m.Member = uint32(i)
 		}
-		m.Members = append(m.Members, jointMember{d.client.address, d.client.session})
+		m.Members = append(m.Members, protocol.JointMember{Peer: d.client.address, Session: d.client.session})
 	}
 	for _, f := range s.joint.flows {
 		if f.From == int(m.Member) {
@@ -231,21 +188,21 @@ func unreachable(op, peer string, why error) error {
 	return e
 }
 
-func partOf(m *fragment) joint.Part {
+func partOf(m *protocol.Fragment) joint.Part {
 	return joint.Part{Member: uint32(m.At.Number >> 32), Step: uint32(m.At.Number)}
 }
 
 // place returns the destination of a piece.
-func (t *termsLink) place(m *fragment, n int64) (to []byte) {
+func (t *termsLink) place(m *protocol.Fragment, n int64) (to []byte) {
 	t.part = partOf(m)
 	to, t.landing = t.server.hall.Land(m.At.Queue, t.part, m.Offset, n)
 	return to
 }
 
 // take handles a piece.
-func (t *termsLink) take(p packet) error {
+func (t *termsLink) take(p protocol.Message) error {
 	switch m := p.(type) {
-	case *fragment:
+	case *protocol.Fragment:
 		return t.server.hall.Deliver(m.At.Queue, partOf(m), m.Offset, m.Data)
 	case *landed:
 		t.landing.Landed(t.part, int64(len(m.Data)))
@@ -257,9 +214,9 @@ func (t *termsLink) take(p packet) error {
 
 // Send implements [joint.Link].
 func (t *termsLink) Send(operation uint64, p joint.Part, offset int64, data []byte) {
-	at := at{operation, uint64(p.Member)<<32 | uint64(p.Step)}
-	for sent := 0; sent < len(data); sent += maxFragment {
-		t.add(&fragment{At: at, Offset: offset + int64(sent)}, data[sent:min(sent+maxFragment, len(data))], false)
+	at := protocol.At{Queue: operation, Number: uint64(p.Member)<<32 | uint64(p.Step)}
+	for sent := 0; sent < len(data); sent += protocol.MaxFragment {
+		t.add(&protocol.Fragment{At: at, Offset: offset + int64(sent)}, data[sent:min(sent+protocol.MaxFragment, len(data))], false)
 	}
 	t.flush(true)
 }
@@ -297,7 +254,7 @@ type jointPart interface {
 }
 
 // joint begins this server's part in a joint launch.
-func (q *servedQueue) joint(m *jointLaunch) error {
+func (q *servedQueue) joint(m *protocol.JointLaunch) error {
 	s, l := q.server, &m.Launch
 	s.mu.Lock()
 	k := s.kernels[l.Kernel]
@@ -387,8 +344,8 @@ func (q *servedQueue) endAtOnce(c *atOnce, err error) {
 		e := offload.Errorf(offload.BackendFailure, "launch", "the common operation failed")
 		e.Err, err = err, e
 	}
-	m := &reached{At: at{q.id, c.number}}
-	m.fails(err, c.number <= q.stoppedTo)
+	m := &protocol.Reached{At: protocol.At{Queue: q.id, Number: c.number}}
+	m.SetFailure(err, c.number <= q.stoppedTo)
 	q.server.link.send(m)
 }
 
@@ -414,7 +371,7 @@ func (q *servedQueue) follow() {
 }
 
 // termsTo returns the link to another member. The member with the smaller address opens it.
-func (s *server) termsTo(m *jointMember, o *joint.Operation) (joint.Link, error) {
+func (s *server) termsTo(m *protocol.JointMember, o *joint.Operation) (joint.Link, error) {
 	if s.options.Address > m.Peer {
 		return s.links.Await(m.Peer, o)
 	}
@@ -431,8 +388,8 @@ func (s *server) termsTo(m *jointMember, o *joint.Operation) (joint.Link, error)
 		_ = stream.Close()
 		return nil, errGone
 	}
-	h := &peerHello{Version: version, Session: m.Session, From: s.options.Address}
-	copy(h.Magic[:], magic)
+	h := &protocol.PeerHello{Version: protocol.Version, Session: m.Session, From: s.options.Address}
+	copy(h.Magic[:], protocol.Magic)
 	t := s.carries(newLink(stream, false), m.Peer)
 	t.send(h)
 	go func() {

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 const (
@@ -34,23 +35,23 @@ type lane struct {
 
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
-	services map[uint64]offload.Services // services of launches in flight
-	failures map[uint64][]error          // errors of their services, whose causes are not transferred
-	sent     map[uint64]int64            // the link's positions behind the bytes of copies from the host
-	newest   uint64                      // the newest command begun
-	ended    uint64                      // the newest command whose end the server reported
-	stopping uint64                      // the newest command that Stop has named
-	results  map[uint64]*reached         // results of ended commands that failed or have a time
-	inbox    []packet                    // reports and prints that wait for a print to be delivered
-	printing bool                        // a goroutine delivers inbox
-	waiting  int                         // prints in inbox
-	changed  chan struct{}               // closed when reached changes; nil if no goroutine waits
+	services map[uint64]offload.Services  // services of launches in flight
+	failures map[uint64][]error           // errors of their services, whose causes are not transferred
+	sent     map[uint64]int64             // the link's positions behind the bytes of copies from the host
+	newest   uint64                       // the newest command begun
+	ended    uint64                       // the newest command whose end the server reported
+	stopping uint64                       // the newest command that Stop has named
+	results  map[uint64]*protocol.Reached // results of ended commands that failed or have a time
+	inbox    []protocol.Message           // reports and prints that wait for a print to be delivered
+	printing bool                         // a goroutine delivers inbox
+	waiting  int                          // prints in inbox
+	changed  chan struct{}                // closed when reached changes; nil if no goroutine waits
 	lost     error
 }
 
 func newLane(d *device, id uint64) *lane {
-	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}, sent: map[uint64]int64{}, results: map[uint64]*reached{},
-		launches: sentLaunches{kept: map[uint64]*launchKernel{}}}
+	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}, sent: map[uint64]int64{}, results: map[uint64]*protocol.Reached{},
+		launches: sentLaunches{kept: map[uint64]*protocol.Launch{}}}
 }
 
 func (l *lane) Check(m offload.Memory) error {
@@ -84,7 +85,7 @@ func (l *lane) Window() int {
 // launch is the encoded form of a launch.
 type launch struct {
 	lane     *lane
-	message  launchKernel
+	message  protocol.Launch
 	data     []byte // contents of structs
 	services offload.Services
 	joint    *together // nil if no other device takes part
@@ -100,12 +101,12 @@ func (s *launch) Set(o *offload.Launch) error {
 		return err
 	}
 	m := &s.message
-	*m = launchKernel{Kernel: k.id, Size: o.Size, GroupSize: o.GroupSize, Args: m.Args[:0], Checks: o.Checks, Pos: o.Pos, Services: o.Services != nil,
+	*m = protocol.Launch{Kernel: k.id, Size: o.Size, GroupSize: o.GroupSize, Args: m.Args[:0], Checks: o.Checks, Pos: o.Pos, Services: o.Services != nil,
 		SharedBytes: o.SharedBytes, Cooperative: o.Cooperative, Teams: o.Teams, ThreadLimit: o.ThreadLimit}
 	s.data = s.data[:0]
 	for i := range o.Args {
 		a := &o.Args[i]
-		w := wireArg{Type: a.Type, Bits: a.Bits, Offset: a.Offset, Dims: a.Dims, Label: a.Label}
+		w := protocol.Arg{Type: a.Type, Bits: a.Bits, Offset: a.Offset, Dims: a.Dims, Label: a.Label}
 		if a.Memory != nil {
 			err := s.lane.Check(a.Memory)
 			if err == nil {
@@ -142,12 +143,12 @@ func (s *launch) Clear() {
 	s.message.Args, s.services, s.joint = s.message.Args[:0], nil, nil
 }
 
-func wireOf(p *queue.Place) wirePlace {
+func wireOf(p *queue.Place) protocol.Place {
 	if p.Memory == nil {
-		return wirePlace{}
+		return protocol.Place{}
 	}
 	m := p.Memory.(*memory)
-	return wirePlace{m.id, m.base + p.Offset, p.RowPitch, p.SlicePitch}
+	return protocol.Place{Memory: m.id, Offset: m.base + p.Offset, RowPitch: p.RowPitch, SlicePitch: p.SlicePitch}
 }
 
 // extentOf returns the box of a copy. A copy of bytes is one row.
@@ -224,9 +225,9 @@ func (l *lane) Begin(c *queue.Command) error {
 	l.mu.Unlock()
 	l.window.Add(1)
 	l.bytes.Add(hostBytes(c))
-	link, at := l.device.client.link, at{l.id, c.Number}
+	link, at := l.device.client.link, protocol.At{Queue: l.id, Number: c.Number}
 	if peer != nil {
-		m := &exchange{At: at, Peer: peer.address, Session: peer.session, Push: c.Src.Memory.(*memory).device == l.device, Near: wireOf(&c.Dst), Far: wireOf(&c.Src),
+		m := &protocol.Exchange{At: at, Peer: peer.address, Session: peer.session, Push: c.Src.Memory.(*memory).device == l.device, Near: wireOf(&c.Dst), Far: wireOf(&c.Src),
 			Extent: extentOf(c)}
 		if m.Push {
 			m.Near, m.Far = m.Far, m.Near
@@ -236,7 +237,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	}
 	switch c.Kind {
 	case queue.CopyBytes, queue.CopyBox:
-		link.add(&transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)}, nil, false)
+		link.add(&protocol.Transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)}, nil, false)
 		if c.Src.Memory == nil {
 			l.sendHost(at, c)
 			l.mu.Lock()
@@ -245,7 +246,7 @@ func (l *lane) Begin(c *queue.Command) error {
 		}
 	case queue.FillBytes:
 		p := wireOf(&c.Dst)
-		link.add(&fill{at, p.Memory, p.Offset, c.Size, c.Pattern}, nil, false)
+		link.add(&protocol.Fill{At: at, Memory: p.Memory, Offset: p.Offset, Size: c.Size, Pattern: c.Pattern}, nil, false)
 	case queue.LaunchKernel:
 		s.message.At = at
 		if s.joint != nil {
@@ -254,19 +255,19 @@ func (l *lane) Begin(c *queue.Command) error {
 		}
 		link.add(l.launches.shortest(&s.message), nil, false)
 	case queue.RecordEvent:
-		link.add(&record{at}, nil, false)
+		link.add(&protocol.Record{At: at}, nil, false)
 	}
 	return nil
 }
 
 // sendHost sends the bytes of a copy from the host, which must not change until the copy has ended.
-func (l *lane) sendHost(at at, c *queue.Command) {
+func (l *lane) sendHost(at protocol.At, c *queue.Command) {
 	link := l.device.client.link
 	sent := int64(0)
 	eachRow(&c.Src, extentOf(c), func(row []byte) {
 		for len(row) > 0 {
-			n := min(maxFragment, len(row))
-			link.add(&fragment{At: at, Offset: sent}, row[:n], false)
+			n := min(protocol.MaxFragment, len(row))
+			link.add(&protocol.Fragment{At: at, Offset: sent}, row[:n], false)
 			sent += int64(n)
 			row = row[n:]
 		}
@@ -283,7 +284,7 @@ func eachRow(p *queue.Place, extent [3]int64, do func(row []byte)) {
 }
 
 // retrieving returns the copy to the host that n bytes of a fragment belong to.
-func (l *lane) retrieving(m *fragment, n int64) (*queue.Command, error) {
+func (l *lane) retrieving(m *protocol.Fragment, n int64) (*queue.Command, error) {
 	l.mu.Lock()
 	c, ended := l.flying[m.At.Number], m.At.Number <= l.ended
 	l.mu.Unlock()
@@ -300,7 +301,7 @@ func (l *lane) retrieving(m *fragment, n int64) (*queue.Command, error) {
 
 // land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are
 // expected.
-func (l *lane) land(m *fragment, n int64) []byte {
+func (l *lane) land(m *protocol.Fragment, n int64) []byte {
 	c, err := l.retrieving(m, n)
 	if err != nil || extentOf(c)[1] != 1 || extentOf(c)[2] != 1 {
 		return nil
@@ -309,7 +310,7 @@ func (l *lane) land(m *fragment, n int64) []byte {
 }
 
 // data copies a piece of the device's bytes to the host memory of a copy.
-func (l *lane) data(m *fragment) error {
+func (l *lane) data(m *protocol.Fragment) error {
 	c, err := l.retrieving(m, int64(len(m.Data)))
 	if err != nil {
 		return err
@@ -326,7 +327,7 @@ func (l *lane) data(m *fragment) error {
 
 // end handles a report of the server. It waits for earlier prints, and for the writer, which may still read the memory of
 // copies that the report covers.
-func (l *lane) end(m *reached) error {
+func (l *lane) end(m *protocol.Reached) error {
 	l.mu.Lock()
 	last := int64(0)
 	for n, position := range l.sent {
@@ -341,14 +342,14 @@ func (l *lane) end(m *reached) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m.At.Number <= l.ended || m.At.Number > l.newest || m.Outcome > failed {
+	if m.At.Number <= l.ended || m.At.Number > l.newest || m.Outcome > protocol.Failed {
 		return fmt.Errorf("a report of command %d in state %d", m.At.Number, m.Outcome)
 	}
 	l.ended = m.At.Number
-	if m.Outcome != succeeded {
+	if m.Outcome != protocol.Succeeded {
 		l.failJoint(m.At.Number, offload.DecodeError(m.Error))
 	}
-	if m.Outcome != succeeded || m.Timed {
+	if m.Outcome != protocol.Succeeded || m.Timed {
 		kept := *m
 		kept.Error = append([]byte(nil), m.Error...)
 		l.results[m.At.Number] = &kept
@@ -371,18 +372,18 @@ func (l *lane) advance(n uint64) {
 }
 
 // print delivers a line in order with the reports, on a separate goroutine, since the host's writer may be slow.
-func (l *lane) print(m *printed) error {
+func (l *lane) print(m *protocol.Printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if m.At.Number <= l.ended { // a late print of an ended launch, for instance after a timeout
-		l.device.client.link.send(&printsDone{1})
+		l.device.client.link.send(&protocol.PrintsDone{Count: 1})
 		return nil
 	}
 	if l.services[m.At.Number] == nil {
 		return fmt.Errorf("a print of command %d, which has no services", m.At.Number)
 	}
-	if l.waiting++; l.waiting > maxPrints {
-		return fmt.Errorf("more than %d lines at once", maxPrints)
+	if l.waiting++; l.waiting > protocol.MaxPrints {
+		return fmt.Errorf("more than %d lines at once", protocol.MaxPrints)
 	}
 	l.inbox = append(l.inbox, m)
 	if !l.printing {
@@ -400,11 +401,11 @@ func (l *lane) deliver() {
 		p := l.inbox[0]
 		l.inbox = l.inbox[1:]
 		switch m := p.(type) {
-		case *reached:
+		case *protocol.Reached:
 			if l.lost == nil {
 				l.advance(m.At.Number)
 			}
-		case *printed:
+		case *protocol.Printed:
 			if s := l.services[m.At.Number]; s != nil {
 				l.mu.Unlock()
 				m.Message.Device = l.device.id()
@@ -414,8 +415,8 @@ func (l *lane) deliver() {
 			l.waiting--
 			done++
 		}
-		if done > 0 && (done >= maxPrints/4 || len(l.inbox) == 0) {
-			l.device.client.link.send(&printsDone{done})
+		if done > 0 && (done >= protocol.MaxPrints/4 || len(l.inbox) == 0) {
+			l.device.client.link.send(&protocol.PrintsDone{Count: done})
 			done = 0
 		}
 	}
@@ -429,12 +430,12 @@ func printTo(s offload.Services, m *offload.Message) {
 }
 
 // call serves a request of a work-item on a separate goroutine.
-func (l *lane) call(m *serviceCall) error {
+func (l *lane) call(m *protocol.ServiceCall) error {
 	l.mu.Lock()
 	s, over := l.services[m.At.Number], m.At.Number <= l.ended
 	l.mu.Unlock()
 	if over {
-		l.device.client.link.send(&serviceAnswer{m.Call, 0, offload.EncodeError(offload.Errorf(offload.Cancelled, "call", "the launch has ended"))})
+		l.device.client.link.send(&protocol.ServiceAnswer{Call: m.Call, Bits: 0, Error: offload.EncodeError(offload.Errorf(offload.Cancelled, "call", "the launch has ended"))})
 		return nil
 	}
 	if s == nil {
@@ -460,7 +461,7 @@ func (l *lane) call(m *serviceCall) error {
 		c.mu.Lock()
 		delete(c.calls, m.Call)
 		c.mu.Unlock()
-		c.link.send(&serviceAnswer{m.Call, bits, offload.EncodeError(err)})
+		c.link.send(&protocol.ServiceAnswer{Call: m.Call, Bits: bits, Error: offload.EncodeError(err)})
 	}()
 	return nil
 }
@@ -526,9 +527,9 @@ func (l *lane) Finish(c *queue.Command) error {
 		c.Stamp = r.Time
 	}
 	switch r.Outcome {
-	case stopped:
+	case protocol.Stopped:
 		return queue.ErrStopped
-	case failed:
+	case protocol.Failed:
 		return caused(offload.DecodeError(r.Error), failures)
 	}
 	return nil
@@ -567,7 +568,7 @@ func caused(err error, failures []error) error {
 }
 
 func (l *lane) Stop(n uint64) {
-	l.device.client.link.send(&stop{at{l.id, n}})
+	l.device.client.link.send(&protocol.Stop{At: protocol.At{Queue: l.id, Number: n}})
 	if !l.device.Info().Features.Cancel {
 		return
 	}
@@ -620,7 +621,7 @@ func (l *lane) Since(later, earlier any) (int64, bool) {
 func (l *lane) Close() {
 	c := l.device.client
 	c.forget(l.id)
-	c.link.send(&release{queueObject, l.id})
+	c.link.send(&protocol.Release{Kind: protocol.QueueObject, Object: l.id})
 }
 
 // lose marks all commands in flight as reached after the connection has ended.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
@@ -13,13 +14,13 @@ import (
 func TestLatePrint(t *testing.T) {
 	stream := &stream{Reader: strings.NewReader("")}
 	l := &lane{device: &device{client: &client{link: newLink(stream, false)}}, ended: 3, newest: 5, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}}
-	if err := l.print(&printed{At: at{Number: 3}}); err != nil {
+	if err := l.print(&protocol.Printed{At: protocol.At{Number: 3}}); err != nil {
 		t.Error(err)
 	}
-	if sent := l.device.client.link.position(); sent != int64(len(appendFrame(nil, &printsDone{1}, 0))) {
+	if sent := l.device.client.link.position(); sent != int64(len(protocol.Append(nil, &protocol.PrintsDone{Count: 1}, 0))) {
 		t.Errorf("%d bytes were sent, which do not report a line as printed", sent)
 	}
-	if err := l.print(&printed{At: at{Number: 4}}); err == nil {
+	if err := l.print(&protocol.Printed{At: protocol.At{Number: 4}}); err == nil {
 		t.Error("a print of a launch without services is no error")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // servedLibrary is a library that the client registered, and the platforms with which it is registered.
@@ -15,7 +16,7 @@ type servedLibrary struct {
 	notified []offload.LibraryHooks
 }
 
-func (s *server) registerLibrary(m *registerLibrary) error {
+func (s *server) registerLibrary(m *protocol.RegisterLibrary) error {
 	lib := &offload.Library{Label: m.Label, Entries: m.Entries, Requires: m.Requires}
 	for i := range m.Images {
 		img, err := s.image(&m.Images[i])
@@ -24,7 +25,7 @@ func (s *server) registerLibrary(m *registerLibrary) error {
 		}
 		lib.Images = append(lib.Images, img)
 	}
-	return s.answer(m.Request, func(ctx context.Context, _ *reply) error {
+	return s.answer(m.Request, func(ctx context.Context, _ *protocol.Reply) error {
 		l := &servedLibrary{number: m.Library, library: lib}
 		for _, p := range s.platforms {
 			hooks, ok := p.(offload.LibraryHooks)
@@ -49,8 +50,8 @@ func (s *server) registerLibrary(m *registerLibrary) error {
 	})
 }
 
-func (s *server) unregisterLibrary(m *unregisterLibrary) error {
-	return s.answer(m.Request, func(ctx context.Context, _ *reply) error {
+func (s *server) unregisterLibrary(m *protocol.UnregisterLibrary) error {
+	return s.answer(m.Request, func(ctx context.Context, _ *protocol.Reply) error {
 		s.mu.Lock()
 		i := slices.IndexFunc(s.libraries, func(l *servedLibrary) bool { return l.number == m.Library })
 		if i < 0 {

@@ -5,13 +5,11 @@ import (
 	"os"
 
 	"github.com/orepl/orepl/lang/later"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
-// machineID identifies a running system, also to its containers. It is zero if the system has no such identity.
-type machineID [16]byte
-
 // thisMachine returns the identity of the system that runs this process.
-var thisMachine = later.Value[machineID]{Make: func() (id machineID) {
+var thisMachine = later.Value[protocol.MachineID]{Make: func() (id protocol.MachineID) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(boot) == 0 {
 		return id

@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 	"github.com/orepl/orepl/runtime/remote/lease"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // device is a device of the server.
@@ -89,7 +90,7 @@ func (d *device) lease(size int64) (*memory, error) {
 func (d *device) allocate(size int64, kind offload.MemoryKind) (*memory, error) {
 	c := d.client
 	number, id := c.serial.Add(1), c.serial.Add(1)
-	if _, err := c.request(context.Background(), "allocate", number, nil, func(imageRef) packet { return &allocate{number, d.number, id, size, kind} }); err != nil {
+	if _, err := c.request("allocate", number, &protocol.Allocate{Request: number, Device: d.number, Memory: id, Size: size, Kind: kind}); err != nil {
 		return nil, err
 	}
 	return &memory{device: d, id: id, size: size, kind: kind}, nil
@@ -103,7 +104,9 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 	}
 	c := d.client
 	number, id := c.serial.Add(1), c.serial.Add(1)
-	r, err := c.request(ctx, "load", number, img, func(ref imageRef) packet { return &load{number, d.number, id, ref} })
+	r, err := c.requestImage(ctx, "load", number, img, func(ref protocol.ImageRef) protocol.Message {
+		return &protocol.Load{Request: number, Device: d.number, Program: id, Image: ref}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +126,7 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 		activity.Devices(d.id())
 	}
 	c.mu.Unlock()
-	if _, err := c.request(context.Background(), "create queue", number, nil, func(imageRef) packet { return &newQueue{number, d.number, id, opts.Label} }); err != nil {
+	if _, err := c.request("create queue", number, &protocol.NewQueue{Request: number, Device: d.number, Queue: id, Label: opts.Label}); err != nil {
 		c.forget(id)
 		return nil, err
 	}
@@ -161,14 +164,14 @@ func (m *memory) Address() (uint64, error) {
 	if m.freed.Load() {
 		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed")
 	}
-	at, err := m.device.address(&findAddress{Memory: m.id})
+	at, err := m.device.address(&protocol.FindAddress{Memory: m.id})
 	return at + uint64(m.base), err
 }
 
 // address sends a request for an address.
-func (d *device) address(m *findAddress) (uint64, error) {
+func (d *device) address(m *protocol.FindAddress) (uint64, error) {
 	m.Request = d.client.serial.Add(1)
-	r, err := d.client.request(context.Background(), "address", m.Request, nil, func(imageRef) packet { return m })
+	r, err := d.client.request("address", m.Request, m)
 	if err != nil {
 		return 0, err
 	}
@@ -184,11 +187,11 @@ func (m *memory) Free() error {
 	}
 	if m.block != nil {
 		if m.device.leases.End(m.block, m.base, m.device.client.outstanding()) {
-			m.device.client.link.send(&release{memoryObject, m.id})
+			m.device.client.link.send(&protocol.Release{Kind: protocol.MemoryObject, Object: m.id})
 		}
 		return nil
 	}
-	m.device.client.link.send(&release{memoryObject, m.id})
+	m.device.client.link.send(&protocol.Release{Kind: protocol.MemoryObject, Object: m.id})
 	return nil
 }
 
@@ -225,7 +228,7 @@ func (p *program) find(name string, signed bool, sig *offload.Signature) (offloa
 	}
 	c := p.device.client
 	number, id := c.serial.Add(1), c.serial.Add(1)
-	r, err := c.request(context.Background(), "kernel", number, nil, func(imageRef) packet { return &findKernel{number, p.id, id, name, signed, *sig} })
+	r, err := c.request("kernel", number, &protocol.FindKernel{Request: number, Program: p.id, Kernel: id, Name: name, Signed: signed, Signature: *sig})
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +242,7 @@ func (p *program) Global(name string) (offload.Memory, error) {
 	}
 	c := p.device.client
 	number, id := c.serial.Add(1), c.serial.Add(1)
-	r, err := c.request(context.Background(), "global", number, nil, func(imageRef) packet { return &findGlobal{number, p.id, id, name} })
+	r, err := c.request("global", number, &protocol.FindGlobal{Request: number, Program: p.id, Memory: id, Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +254,7 @@ func (p *program) SymbolAddress(name string) (uint64, error) {
 	if err := p.closed("address", name); err != nil {
 		return 0, err
 	}
-	return p.device.address(&findAddress{Program: p.id, Name: name})
+	return p.device.address(&protocol.FindAddress{Program: p.id, Name: name})
 }
 
 func (p *program) Unload() error {
@@ -259,7 +262,7 @@ func (p *program) Unload() error {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded")
 	}
 	c := p.device.client
-	c.link.send(&release{programObject, p.id})
+	c.link.send(&protocol.Release{Kind: protocol.ProgramObject, Object: p.id})
 	c.warners.Wait(p.id, c.lost)
 	return nil
 }

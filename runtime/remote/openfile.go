@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // maxOpenFiles is the maximum number of files that device code of a server holds open.
@@ -29,7 +30,7 @@ type openedFile struct {
 }
 
 // file serves a request for a file on a separate goroutine, since a file may block.
-func (c *client) file(m *fileRequest) error {
+func (c *client) file(m *protocol.FileRequest) error {
 	t := &c.files
 	t.mu.Lock()
 	t.calls++
@@ -38,13 +39,13 @@ func (c *client) file(m *fileRequest) error {
 	if calls > maxFileCalls {
 		return fmt.Errorf("more than %d requests for files at once", maxFileCalls)
 	}
-	if m.Op > renameFile || m.Op == readFile && (m.Offset <= 0 || m.Offset > maxFragment) || m.Whence < io.SeekStart || m.Whence > io.SeekEnd {
+	if m.Op > protocol.RenameFile || m.Op == protocol.ReadFile && (m.Offset <= 0 || m.Offset > protocol.MaxFragment) || m.Whence < io.SeekStart || m.Whence > io.SeekEnd {
 		return fmt.Errorf("request %d for a file: operation %d, %d bytes, whence %d", m.Call, m.Op, m.Offset, m.Whence)
 	}
 	request := *m
 	request.Data = bytes.Clone(m.Data) // the frame's memory is reused
 	go func() {
-		a := &fileAnswer{Call: request.Call}
+		a := &protocol.FileAnswer{Call: request.Call}
 		err := guardedFile(func() error { return c.serveFile(&request, a) })
 		a.Error = offload.EncodeError(err)
 		t.mu.Lock()
@@ -67,9 +68,9 @@ func guardedFile(do func() error) (err error) {
 }
 
 // serveFile serves a request and fills in the answer.
-func (c *client) serveFile(m *fileRequest, a *fileAnswer) error {
+func (c *client) serveFile(m *protocol.FileRequest, a *protocol.FileAnswer) error {
 	switch m.Op {
-	case openFile, removeFile, renameFile:
+	case protocol.OpenFile, protocol.RemoveFile, protocol.RenameFile:
 		s, l, err := c.fileServices(m)
 		if err == nil {
 			a.Value, err = c.files.byName(s, m)
@@ -78,7 +79,7 @@ func (c *client) serveFile(m *fileRequest, a *fileAnswer) error {
 			l.failed(m.At.Number, err) // the launch's error has it as its cause
 		}
 		return err
-	case closeFile:
+	case protocol.CloseFile:
 		f := c.files.take(m.File)
 		if f == nil {
 			return noFile(m)
@@ -96,16 +97,16 @@ func (c *client) serveFile(m *fileRequest, a *fileAnswer) error {
 	return f.serve(m, a)
 }
 
-func noFile(m *fileRequest) error {
+func noFile(m *protocol.FileRequest) error {
 	return offload.Errorf(offload.Closed, m.Op.String(), "file %d is not open", m.File)
 }
 
 // byName opens, removes or renames a file. It returns the number of an opened one.
-func (t *openFiles) byName(s offload.FileServices, m *fileRequest) (int64, error) {
+func (t *openFiles) byName(s offload.FileServices, m *protocol.FileRequest) (int64, error) {
 	switch m.Op {
-	case removeFile:
+	case protocol.RemoveFile:
 		return 0, s.RemoveFile(m.Name)
-	case renameFile:
+	case protocol.RenameFile:
 		return 0, s.RenameFile(m.Name, m.Other)
 	}
 	f, err := s.OpenFile(m.Name, m.Other)
@@ -116,9 +117,9 @@ func (t *openFiles) byName(s offload.FileServices, m *fileRequest) (int64, error
 }
 
 // serve serves a read, a write or a seek.
-func (f *openedFile) serve(m *fileRequest, a *fileAnswer) (err error) {
+func (f *openedFile) serve(m *protocol.FileRequest, a *protocol.FileAnswer) (err error) {
 	switch m.Op {
-	case readFile:
+	case protocol.ReadFile:
 		data := make([]byte, m.Offset)
 		var n int
 		n, err = f.Read(data)
@@ -126,18 +127,18 @@ func (f *openedFile) serve(m *fileRequest, a *fileAnswer) (err error) {
 		if a.End {
 			err = nil
 		}
-	case writeFile:
+	case protocol.WriteFile:
 		var n int
 		n, err = f.Write(m.Data)
 		a.Value = int64(n)
-	case seekFile:
+	case protocol.SeekFile:
 		a.Value, err = f.Seek(m.Offset, int(m.Whence))
 	}
 	return err
 }
 
 // fileServices returns the files of a launch's services, and its lane.
-func (c *client) fileServices(m *fileRequest) (offload.FileServices, *lane, error) {
+func (c *client) fileServices(m *protocol.FileRequest) (offload.FileServices, *lane, error) {
 	c.mu.Lock()
 	l := c.lanes[m.At.Queue]
 	c.mu.Unlock()

@@ -14,20 +14,18 @@ import (
 
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // Servers exchange bytes of memory without the client: the server of one operand connects to that of the other. It proves by
 // the session's number, which only the client's servers have, that both serve the same client.
 
-// sessionID identifies a client's connection to a server. It is a secret of the client and its servers.
-type sessionID [16]byte
-
-func newSessionID() (id sessionID) {
+func newSessionID() (id protocol.SessionID) {
 	_, _ = rand.Read(id[:]) // never fails
 	return id
 }
 
-// sessions are the connections of clients to servers in this process, by [sessionID].
+// sessions are the connections of clients to servers in this process, by [protocol.SessionID].
 var sessions sync.Map
 
 // exchanges are a server's connections to other servers, for one client; under server.mu.
@@ -57,7 +55,7 @@ type peer struct {
 }
 
 // exchangePeer copies between memory of this server and memory of another one.
-func (q *servedQueue) exchangePeer(m *exchange) error {
+func (q *servedQueue) exchangePeer(m *protocol.Exchange) error {
 	s := q.server
 	mem := s.memory(m.Near.Memory)
 	if mem == nil {
@@ -93,14 +91,14 @@ type batch struct {
 // batched is an exchange of a batch.
 type batched struct {
 	batch   *batch
-	message *exchange
+	message *protocol.Exchange
 	memory  offload.Memory
 	done    bool
 	failure error
 }
 
 // join adds an exchange to the batch of the commands before it, or to a new one.
-func (q *servedQueue) join(m *exchange, mem offload.Memory) *batched {
+func (q *servedQueue) join(m *protocol.Exchange, mem offload.Memory) *batched {
 	const overhead = 128 // of messages
 	bytes := overhead + (m.Extent[0]+1)*m.Extent[1]*m.Extent[2]
 	e := &batched{batch: q.batch, message: m, memory: mem}
@@ -143,7 +141,7 @@ func (e *batched) run() error {
 }
 
 // checkBox returns an error if a box is empty or exceeds the memory.
-func checkBox(mem offload.Memory, p *wirePlace, extent [3]int64) error {
+func checkBox(mem offload.Memory, p *protocol.Place, extent [3]int64) error {
 	size := mem.Size()
 	_, ok := boxSize(extent, size)
 	last := p.Offset
@@ -192,7 +190,7 @@ func (p *peer) copy(s *server, d *servedDevice, list []*batched) {
 	}
 }
 
-func (p *peer) open(s *server, m *exchange) error {
+func (p *peer) open(s *server, m *protocol.Exchange) error {
 	if p.stream != nil {
 		return nil
 	}
@@ -210,9 +208,9 @@ func (p *peer) open(s *server, m *exchange) error {
 	}
 	p.stream = stream
 	p.in, p.out = bufio.NewReaderSize(activity.CountReads(stream), readAtOnce), bufio.NewWriterSize(activity.CountWrites(stream), peerOutput)
-	h := &peerHello{Version: version, Session: m.Session}
-	copy(h.Magic[:], magic)
-	_, err = p.out.Write(appendFrame(nil, h, 0))
+	h := &protocol.PeerHello{Version: protocol.Version, Session: m.Session}
+	copy(h.Magic[:], protocol.Magic)
+	_, err = p.out.Write(protocol.Append(nil, h, 0))
 	return err
 }
 
@@ -221,7 +219,7 @@ func (p *peer) open(s *server, m *exchange) error {
 func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (answered int, err error) {
 	for _, e := range list {
 		m := e.message
-		if _, err := p.out.Write(appendFrame(nil, &peerCopy{m.Push, m.Far, m.Extent}, 0)); err != nil {
+		if _, err := p.out.Write(protocol.Append(nil, &protocol.PeerCopy{Write: m.Push, Place: m.Far, Extent: m.Extent}, 0)); err != nil {
 			return 0, err
 		}
 		if m.Push {
@@ -248,7 +246,7 @@ func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	if err != nil {
 		return err
 	}
-	r, ok := packet.(*reply)
+	r, ok := packet.(*protocol.Reply)
 	if !ok {
 		return fmt.Errorf("message %T is no answer", packet)
 	}
@@ -304,27 +302,21 @@ func (p *peer) end() {
 }
 
 // readPacket reads a message.
-func readPacket(in *bufio.Reader) (packet, error) {
+func readPacket(in *bufio.Reader) (protocol.Message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return nil, err
 	}
 	n := binary.LittleEndian.Uint32(head[:])
-	if n == 0 || n > maxFrame {
+	if n == 0 || n > protocol.MaxFrame {
 		return nil, fmt.Errorf("a frame of %d bytes", n)
 	}
 	buf := make([]byte, n)
 	if _, err := io.ReadFull(in, buf); err != nil {
 		return nil, err
 	}
-	return parse(buf)
+	return protocol.Parse(buf)
 }
-
-// These bytes precede the pieces of a box.
-const (
-	pieceFollows = 0
-	pieceFailed  = 1 // a reply with the error follows
-)
 
 // failedPiece is a failure of the device in eachPiece, which ends the box but not the connection.
 type failedPiece struct{ error }
@@ -370,13 +362,13 @@ func writeBox(ctx context.Context, out *bufio.Writer, d *servedDevice, box offlo
 	if !errors.As(err, &failed) {
 		return nil, err
 	}
-	_, err = out.Write(appendFrame([]byte{pieceFailed}, &reply{Error: offload.EncodeError(offload.Nameless(failed.error))}, 0))
+	_, err = out.Write(protocol.Append([]byte{protocol.PieceFailed}, &protocol.Reply{Error: offload.EncodeError(offload.Nameless(failed.error))}, 0))
 	return failed.error, err
 }
 
 // writePiece writes a piece. A large one goes to the stream without a copy in the buffer.
 func writePiece(out *bufio.Writer, data []byte) error {
-	if err := out.WriteByte(pieceFollows); err != nil {
+	if err := out.WriteByte(protocol.PieceFollows); err != nil {
 		return err
 	}
 	if len(data) >= landAt {
@@ -422,9 +414,9 @@ func pieceBegins(in *bufio.Reader) error {
 	switch kind, err := in.ReadByte(); {
 	case err != nil:
 		return err
-	case kind == pieceFailed:
+	case kind == protocol.PieceFailed:
 		return theirFailure(in)
-	case kind != pieceFollows:
+	case kind != protocol.PieceFollows:
 		return fmt.Errorf("a piece of kind %d", kind)
 	}
 	return nil
@@ -436,7 +428,7 @@ func theirFailure(in *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	r, ok := p.(*reply)
+	r, ok := p.(*protocol.Reply)
 	if !ok || len(r.Error) == 0 {
 		return fmt.Errorf("message %T is no failure", p)
 	}
@@ -488,9 +480,9 @@ func (b *boxCopy) eachPiece(ctx context.Context, box offload.Rect, extent [3]int
 var errPeer = errors.New("the other side is a server")
 
 // servePeer serves another server on the stream of s, after its first message.
-func (s *server) servePeer(m *peerHello) error {
-	if string(m.Magic[:]) != magic || m.Version != version {
-		return fmt.Errorf("the other server speaks version %d of the protocol, this program version %d", m.Version, version)
+func (s *server) servePeer(m *protocol.PeerHello) error {
+	if string(m.Magic[:]) != protocol.Magic || m.Version != protocol.Version {
+		return fmt.Errorf("the other server speaks version %d of the protocol, this program version %d", m.Version, protocol.Version)
 	}
 	found, ok := sessions.Load(m.Session)
 	if !ok {
@@ -510,7 +502,7 @@ func (s *server) servePeer(m *peerHello) error {
 		if err != nil {
 			return err
 		}
-		c, ok := p.(*peerCopy)
+		c, ok := p.(*protocol.PeerCopy)
 		if !ok {
 			return fmt.Errorf("message %T is not a server's", p)
 		}
@@ -543,7 +535,7 @@ func (s *server) servesNoMore(stream io.Closer) {
 }
 
 // servePeerCopy serves a copy of another server. It returns errors of the connection; failures of the device are replies.
-func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *peerCopy) error {
+func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.PeerCopy) error {
 	if _, ok := boxSize(m.Extent, math.MaxInt64); !ok {
 		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
 	}
@@ -567,11 +559,11 @@ func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *peerCopy)
 	if err != nil {
 		return err
 	}
-	r := &reply{}
+	r := &protocol.Reply{}
 	if failure != nil {
 		r.Error = offload.EncodeError(offload.Nameless(failure))
 	}
-	if _, err := out.Write(appendFrame(nil, r, 0)); err != nil || m.Write || failure != nil {
+	if _, err := out.Write(protocol.Append(nil, r, 0)); err != nil || m.Write || failure != nil {
 		return err
 	}
 	_, err = writeBox(s.ctx, out, d, rectOf(mem, &m.Place), m.Extent)

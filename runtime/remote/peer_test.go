@@ -16,6 +16,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // countingStream counts the bytes that pass.
@@ -207,9 +208,9 @@ func TestStrangePeer(t *testing.T) {
 	here, there := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- Server{Address: "1"}.Serve(t.Context(), there) }()
-	m := &peerHello{Version: version, Session: newSessionID()}
-	copy(m.Magic[:], magic)
-	if _, err := here.Write(appendFrame(nil, m, 0)); err != nil {
+	m := &protocol.PeerHello{Version: protocol.Version, Session: newSessionID()}
+	copy(m.Magic[:], protocol.Magic)
+	if _, err := here.Write(protocol.Append(nil, m, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-served; err == nil {

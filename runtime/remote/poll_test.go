@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // polled is one end of a stream of messages in memory: it implements [Poller] and [Queuer].
@@ -184,10 +185,10 @@ func TestDriveWith(t *testing.T) {
 		e := new(end)
 		e.near, e.peer = newPolled()
 		e.link = newLink(e.near, false)
-		e.link.handle = func(p packet) error { e.got += len(p.(*fragment).Data); return nil }
+		e.link.handle = func(p protocol.Message) error { e.got += len(p.(*protocol.Fragment).Data); return nil }
 		ends, others = append(ends, e), append(others, e.link)
 	}
-	frame := func(n int) []byte { return appendFrame(nil, &fragment{Data: make([]byte, n)}, 0) }
+	frame := func(n int) []byte { return protocol.Append(nil, &protocol.Fragment{Data: make([]byte, n)}, 0) }
 	send := func(e *end, b []byte) {
 		if _, err := e.peer.Write(b); err != nil {
 			t.Fatal(err)
@@ -367,7 +368,7 @@ func (l *lateEnd) Drive(done func() bool) bool {
 func TestWriteAfterDrive(t *testing.T) {
 	a, _ := newPolled()
 	l := newLink(&lateEnd{polled: a}, false)
-	l.sendWith(&fragment{}, make([]byte, 1<<20))
+	l.sendWith(&protocol.Fragment{}, make([]byte, 1<<20))
 	written := make(chan bool, 1)
 	go func() { written <- l.waitWritten(l.position()) }()
 	select {

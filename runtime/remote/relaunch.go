@@ -4,48 +4,11 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/remote/wire"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
-// relaunch repeats the newest launch of a kernel on a queue with new values of some scalars. Both sides keep that launch.
-type relaunch struct {
-	At      at
-	Kernel  uint64
-	Changed []changedArg
-}
-
-// changedArg is a scalar with its new value.
-type changedArg struct {
-	Index uint32
-	Bits  uint64
-}
-
-func (m *relaunch) code(c *wire.Coder) {
-	m.At.code(c)
-	wire.Num(c, &m.Kernel, 8)
-	wire.List(c, &m.Changed, func(c *wire.Coder, a *changedArg) {
-		wire.Num(c, &a.Index, 4)
-		wire.Num(c, &a.Bits, 8)
-	})
-}
-
-const (
-	maxKept     = 64 // kept launches per queue, one for each kernel; at the limit both sides drop all
-	maxKeptArgs = 64 // maximum number of arguments of a kept launch
-)
-
-// isKept reports whether both sides keep a launch. Launches with structs or services are not kept.
-func (m *launchKernel) isKept() bool {
-	if m.Services || len(m.Args) > maxKeptArgs {
-		return false
-	}
-	for i := range m.Args {
-		if m.Args[i].Struct || len(m.Args[i].Data) > 0 {
-			return false
-		}
-	}
-	return true
-}
+// maxKept is the number of kept launches per queue, one for each kernel. At the limit both sides drop all.
+const maxKept = 64
 
 // remember stores a kept launch under the number of its kernel.
 func remember[T any](kept map[uint64]T, kernel uint64, launch T) {
@@ -57,46 +20,31 @@ func remember[T any](kept map[uint64]T, kernel uint64, launch T) {
 
 // sentLaunches are the launches that a client has sent to a queue.
 type sentLaunches struct {
-	kept   map[uint64]*launchKernel
-	repeat relaunch
+	kept   map[uint64]*protocol.Launch
+	repeat protocol.Relaunch
 }
 
 // shortest returns the message for a launch: a relaunch if the newest launch of its kernel differs in the values of scalars
 // only. The message is valid until the next call.
-func (s *sentLaunches) shortest(m *launchKernel) packet {
-	if !m.isKept() {
+func (s *sentLaunches) shortest(m *protocol.Launch) protocol.Message {
+	if !m.IsKept() {
 		return m
 	}
 	old := s.kept[m.Kernel]
-	if old == nil || !old.differsInBits(m) {
+	if old == nil || !old.DiffersInBits(m) {
 		clone := *m
-		clone.Args = append([]wireArg(nil), m.Args...)
+		clone.Args = append([]protocol.Arg(nil), m.Args...)
 		remember(s.kept, m.Kernel, &clone)
 		return m
 	}
-	s.repeat = relaunch{At: m.At, Kernel: m.Kernel, Changed: s.repeat.Changed[:0]}
+	s.repeat = protocol.Relaunch{At: m.At, Kernel: m.Kernel, Changed: s.repeat.Changed[:0]}
 	for i := range m.Args {
 		if bits := m.Args[i].Bits; bits != old.Args[i].Bits {
 			old.Args[i].Bits = bits
-			s.repeat.Changed = append(s.repeat.Changed, changedArg{uint32(i), bits})
+			s.repeat.Changed = append(s.repeat.Changed, protocol.ChangedArg{Index: uint32(i), Bits: bits})
 		}
 	}
 	return &s.repeat
-}
-
-// differsInBits reports whether two kept launches are equal except for the values of scalars.
-func (m *launchKernel) differsInBits(o *launchKernel) bool {
-	if m.Size != o.Size || m.GroupSize != o.GroupSize || m.Checks != o.Checks || m.Pos != o.Pos || m.SharedBytes != o.SharedBytes || m.Cooperative != o.Cooperative ||
-		m.Teams != o.Teams || m.ThreadLimit != o.ThreadLimit || len(m.Args) != len(o.Args) {
-		return false
-	}
-	for i := range m.Args {
-		a, b := &m.Args[i], &o.Args[i]
-		if a.Type != b.Type || a.Memory != b.Memory || a.Offset != b.Offset || a.Dims != b.Dims || a.Label != b.Label {
-			return false
-		}
-	}
-	return true
 }
 
 // receivedLaunch is the newest launch of a kernel on a queue of the server. The plugin's queue does not retain it.
@@ -106,8 +54,8 @@ type receivedLaunch struct {
 }
 
 // keepLaunch keeps the launch of message m.
-func (q *servedQueue) keepLaunch(m *launchKernel, l *offload.Launch) {
-	if !m.isKept() {
+func (q *servedQueue) keepLaunch(m *protocol.Launch, l *offload.Launch) {
+	if !m.IsKept() {
 		return
 	}
 	r := &receivedLaunch{launch: *l}
@@ -118,7 +66,7 @@ func (q *servedQueue) keepLaunch(m *launchKernel, l *offload.Launch) {
 }
 
 // relaunch repeats a launch. Its kernel and memories may have been freed.
-func (q *servedQueue) relaunch(m *relaunch) error {
+func (q *servedQueue) relaunch(m *protocol.Relaunch) error {
 	r := q.kept[m.Kernel]
 	if r == nil {
 		return fmt.Errorf("a repeated launch of kernel %d, which was not launched", m.Kernel)

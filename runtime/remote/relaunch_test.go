@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // TestRepeatedLaunches launches the same kernel with the same arguments: the messages do not have them again.
@@ -65,25 +66,25 @@ func TestRepeatedLaunches(t *testing.T) {
 // launch that the client omits, and reconstruct the same arguments.
 func TestLaunchesKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	client := sentLaunches{kept: map[uint64]*launchKernel{}}
-	server := map[uint64][]wireArg{}
+	client := sentLaunches{kept: map[uint64]*protocol.Launch{}}
+	server := map[uint64][]protocol.Arg{}
 	repeated, forgotten := 0, 0
 	for i := range 20000 {
-		m := &launchKernel{At: at{1, uint64(i)}, Kernel: 1 + random.Uint64N(2*maxKept/3*uint64(1+i/10000)), Size: [3]int{1 + random.IntN(2), 1, 1}, Services: random.IntN(20) == 0}
-		m.Args = []wireArg{{Memory: 1 + random.Uint64N(2)}, {Type: offload.I32, Bits: random.Uint64N(3)}, {Type: offload.F64, Bits: random.Uint64N(3)}}
+		m := &protocol.Launch{At: protocol.At{Queue: 1, Number: uint64(i)}, Kernel: 1 + random.Uint64N(2*maxKept/3*uint64(1+i/10000)), Size: [3]int{1 + random.IntN(2), 1, 1}, Services: random.IntN(20) == 0}
+		m.Args = []protocol.Arg{{Memory: 1 + random.Uint64N(2)}, {Type: offload.I32, Bits: random.Uint64N(3)}, {Type: offload.F64, Bits: random.Uint64N(3)}}
 		if random.IntN(20) == 0 {
-			m.Args[2] = wireArg{Struct: true, Data: []byte{1}}
+			m.Args[2] = protocol.Arg{Struct: true, Data: []byte{1}}
 		}
 		got := m.Args
 		switch sent := client.shortest(m).(type) {
-		case *launchKernel:
-			if sent.isKept() {
+		case *protocol.Launch:
+			if sent.IsKept() {
 				if len(server) >= maxKept {
 					forgotten++
 				}
-				remember(server, sent.Kernel, append([]wireArg(nil), sent.Args...))
+				remember(server, sent.Kernel, append([]protocol.Arg(nil), sent.Args...))
 			}
-		case *relaunch:
+		case *protocol.Relaunch:
 			repeated++
 			if got = server[sent.Kernel]; got == nil {
 				t.Fatalf("launch %d: the server does not know kernel %d", i, sent.Kernel)
@@ -105,11 +106,11 @@ func TestLaunchesKept(t *testing.T) {
 func TestWrongRelaunch(t *testing.T) {
 	q := &servedQueue{server: &server{}, kept: map[uint64]*receivedLaunch{7: {launch: offload.Launch{Args: make([]offload.Arg, 2)}, memories: []uint64{5, 0}}, 8: {launch: offload.Launch{Args: make([]offload.Arg, 1)}, memories: []uint64{0}}}}
 	q.server.kernels = map[uint64]servedKernel{8: {Kernel: struct{ offload.Kernel }{}}}
-	for want, m := range map[string]*relaunch{
-		"which was not launched":        {at{20, 1}, 9, nil},
-		"or an argument's memory":       {at{20, 1}, 7, nil},
-		"argument 1 of a repeated":      {at{20, 1}, 8, []changedArg{{1, 5}}},
-		"argument 4294967295 of a repe": {at{20, 1}, 8, []changedArg{{1<<32 - 1, 5}}},
+	for want, m := range map[string]*protocol.Relaunch{
+		"which was not launched":        {At: protocol.At{Queue: 20, Number: 1}, Kernel: 9, Changed: nil},
+		"or an argument's memory":       {At: protocol.At{Queue: 20, Number: 1}, Kernel: 7, Changed: nil},
+		"argument 1 of a repeated":      {At: protocol.At{Queue: 20, Number: 1}, Kernel: 8, Changed: []protocol.ChangedArg{{Index: 1, Bits: 5}}},
+		"argument 4294967295 of a repe": {At: protocol.At{Queue: 20, Number: 1}, Kernel: 8, Changed: []protocol.ChangedArg{{Index: 1<<32 - 1, Bits: 5}}},
 	} {
 		if err := q.relaunch(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // gated is a plugin whose fills wait for a gate, and whose memory reports that it was freed.
@@ -91,9 +92,9 @@ func releaseDuringCommand(t *testing.T, closed bool) {
 			if _, err := io.ReadFull(here, frame); err != nil {
 				return
 			}
-			if p, err := parse(frame); err != nil {
+			if p, err := protocol.Parse(frame); err != nil {
 				t.Error(err)
-			} else if r, ok := p.(*reply); ok {
+			} else if r, ok := p.(*protocol.Reply); ok {
 				replies <- r.Request
 			}
 		}
@@ -107,12 +108,12 @@ func releaseDuringCommand(t *testing.T, closed bool) {
 	write(session())
 	<-replies
 	<-replies
-	b := appendFrame(nil, &fill{at{20, 1}, 10, 0, 8, []byte{1}}, 0)
+	b := protocol.Append(nil, &protocol.Fill{At: protocol.At{Queue: 20, Number: 1}, Memory: 10, Offset: 0, Size: 8, Pattern: []byte{1}}, 0)
 	if closed {
-		b = appendFrame(b, &release{queueObject, 20}, 0)
+		b = protocol.Append(b, &protocol.Release{Kind: protocol.QueueObject, Object: 20}, 0)
 	}
-	b = appendFrame(b, &release{memoryObject, 10}, 0)
-	write(appendFrame(b, &allocate{3, 0, 11, 64, 0}, 0))
+	b = protocol.Append(b, &protocol.Release{Kind: protocol.MemoryObject, Object: 10}, 0)
+	write(protocol.Append(b, &protocol.Allocate{Request: 3, Device: 0, Memory: 11, Size: 64, Kind: 0}, 0))
 	<-replies // the release was handled
 	select {
 	case <-g.freed:
@@ -131,11 +132,11 @@ func releaseDuringCommand(t *testing.T, closed bool) {
 
 // TestManyDigests sends the starts of more images than a server keeps.
 func TestManyDigests(t *testing.T) {
-	s := &server{images: map[digest]*content{}}
+	s := &server{images: map[protocol.Digest]*content{}}
 	var err error
 	sent := 0
 	for ; err == nil && sent <= 2*maxImages; sent++ {
-		m := &imageData{Total: 8, Data: []byte{1}}
+		m := &protocol.ImageData{Total: 8, Data: []byte{1}}
 		binary.LittleEndian.PutUint32(m.Digest[:], uint32(sent))
 		err = s.addData(m)
 	}
@@ -146,9 +147,9 @@ func TestManyDigests(t *testing.T) {
 
 // TestStopAfterRelease stops commands of a released queue, as a goroutine may that cancels while another one closes the queue.
 func TestStopAfterRelease(t *testing.T) {
-	replies := make(chan packet, 16)
-	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}}, func(p packet) {
-		if _, ok := p.(*reply); ok {
+	replies := make(chan protocol.Message, 16)
+	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}}, func(p protocol.Message) {
+		if _, ok := p.(*protocol.Reply); ok {
 			replies <- p
 		}
 	})
@@ -157,7 +158,7 @@ func TestStopAfterRelease(t *testing.T) {
 	}
 	<-replies
 	<-replies
-	write(&release{queueObject, 20}, &stop{at{20, 1}}, &allocate{3, 0, 11, 64, 0})
+	write(&protocol.Release{Kind: protocol.QueueObject, Object: 20}, &protocol.Stop{At: protocol.At{Queue: 20, Number: 1}}, &protocol.Allocate{Request: 3, Device: 0, Memory: 11, Size: 64, Kind: 0})
 	select {
 	case <-replies:
 		_ = here.Close()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // TestReplyErrorOutlivesFrame checks that a failed request returns its own error while other replies arrive.
@@ -26,23 +27,23 @@ func TestReplyErrorOutlivesFrame(t *testing.T) {
 			if _, err := io.ReadFull(b, buf); err != nil {
 				return
 			}
-			p, err := parse(buf)
+			p, err := protocol.Parse(buf)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			var r packet
+			var r protocol.Message
 			switch m := p.(type) {
-			case *hello:
-				w := &welcome{Version: version, Devices: []remoteDevice{{Name: "d"}}}
-				copy(w.Magic[:], magic)
+			case *protocol.Hello:
+				w := &protocol.Welcome{Version: protocol.Version, Devices: []protocol.Device{{Name: "d"}}}
+				copy(w.Magic[:], protocol.Magic)
 				r = w
-			case *allocate:
-				r = &reply{Request: m.Request, Error: offload.EncodeError(offload.Errorf(offload.OutOfResources, "allocate", "no %d bytes %s", m.Size, strings.Repeat(string(rune('a'+m.Size%26)), 40)))}
+			case *protocol.Allocate:
+				r = &protocol.Reply{Request: m.Request, Error: offload.EncodeError(offload.Errorf(offload.OutOfResources, "allocate", "no %d bytes %s", m.Size, strings.Repeat(string(rune('a'+m.Size%26)), 40)))}
 			default:
 				continue
 			}
-			b.Write(appendFrame(nil, r, 0))
+			b.Write(protocol.Append(nil, r, 0))
 		}
 	}()
 	pl, err := NewPlugin("x", func(context.Context) (io.ReadWriteCloser, error) { return a, nil }).Open(context.Background())

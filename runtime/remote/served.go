@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote/joint"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // servedQueue is a queue of the client on a device of this process. The receiving goroutine issues commands; a second goroutine
@@ -52,7 +53,7 @@ type pending struct {
 
 // incoming is a copy from the host whose bytes are arriving.
 type incoming struct {
-	at      at
+	at      protocol.At
 	dst     offload.Rect
 	extent  [3]int64
 	total   int64
@@ -61,12 +62,12 @@ type incoming struct {
 	err     error
 }
 
-func (s *server) newQueue(m *newQueue) error {
+func (s *server) newQueue(m *protocol.NewQueue) error {
 	d, err := s.device(m.Device)
 	if err != nil {
 		return err
 	}
-	return s.answer(m.Request, func(context.Context, *reply) error {
+	return s.answer(m.Request, func(context.Context, *protocol.Reply) error {
 		near, err := d.NewQueue(offload.QueueOptions{Label: m.Label})
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func (s *server) queue(number uint64) *servedQueue {
 	return s.queues[number]
 }
 
-func (s *server) onQueue(at at, do func(*servedQueue) error) error {
+func (s *server) onQueue(at protocol.At, do func(*servedQueue) error) error {
 	q := s.queue(at.Queue)
 	if q == nil {
 		return fmt.Errorf("queue %d does not exist", at.Queue)
@@ -159,7 +160,7 @@ func (s *server) onQueue(at at, do func(*servedQueue) error) error {
 }
 
 // begins validates the number of a new command. A command that runs at once becomes one of the near queue first.
-func (q *servedQueue) begins(at at) error {
+func (q *servedQueue) begins(at protocol.At) error {
 	if at.Number <= q.last || q.incoming != nil {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
 	}
@@ -170,7 +171,7 @@ func (q *servedQueue) begins(at at) error {
 }
 
 // issue calls do, which issues a command to the plugin's queue, and keeps p until the command has ended.
-func (q *servedQueue) issue(at at, p pending, do func() error) error {
+func (q *servedQueue) issue(at protocol.At, p pending, do func() error) error {
 	if err := q.begins(at); err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (q *servedQueue) issue(at at, p pending, do func() error) error {
 
 // issued keeps p until the command just issued has ended. If it has already succeeded, its report is merged with later ones, or
 // sent if it is a record.
-func (q *servedQueue) issued(at at, p pending, err error) error {
+func (q *servedQueue) issued(at protocol.At, p pending, err error) error {
 	p.number, p.err = at.Number, err
 	if p.err == nil {
 		p.event, p.err = q.near.Record()
@@ -193,7 +194,7 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 	if ended && p.err == nil && len(p.data) <= maxCopied && q.idleLocked() {
 		if p.record { // at once, since a client may measure the way
 			q.sendReached()
-			m := &reached{At: at}
+			m := &protocol.Reached{At: at}
 			q.timeOf(m, p.event)
 			q.server.link.send(m)
 			return nil
@@ -202,7 +203,7 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 			q.server.ended = append(q.server.ended, q)
 		}
 		if len(p.data) > 0 {
-			q.server.link.add(&fragment{At: at}, p.data, false)
+			q.server.link.add(&protocol.Fragment{At: at}, p.data, false)
 		}
 		q.unsent = p.number
 		return nil
@@ -219,7 +220,7 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 // sendReached reports the commands that ended at once. The caller holds q.mu, so that later reports follow.
 func (q *servedQueue) sendReached() {
 	if q.unsent != 0 {
-		q.server.link.send(&reached{At: at{q.id, q.unsent}})
+		q.server.link.send(&protocol.Reached{At: protocol.At{Queue: q.id, Number: q.unsent}})
 		q.unsent = 0
 	}
 }
@@ -247,7 +248,7 @@ func boxSize(extent [3]int64, limit int64) (int64, bool) {
 	return n, true
 }
 
-func (q *servedQueue) transfer(m *transfer) error {
+func (q *servedQueue) transfer(m *protocol.Transfer) error {
 	if err := q.begins(m.At); err != nil {
 		return err
 	}
@@ -314,15 +315,15 @@ func (q *servedQueue) idleLocked() bool {
 
 // sendAtOnce sends bytes of memory as fragments, and the report of the copy behind them, while the queue is idle. Later commands
 // wait until the bytes have been written.
-func (q *servedQueue) sendAtOnce(at at, memory []byte) error {
+func (q *servedQueue) sendAtOnce(at protocol.At, memory []byte) error {
 	link := q.server.link
-	for sent := 0; sent < len(memory); sent += maxFragment {
-		link.add(&fragment{At: at, Offset: int64(sent)}, memory[sent:min(sent+maxFragment, len(memory))], false)
+	for sent := 0; sent < len(memory); sent += protocol.MaxFragment {
+		link.add(&protocol.Fragment{At: at, Offset: int64(sent)}, memory[sent:min(sent+protocol.MaxFragment, len(memory))], false)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sendReached()
-	link.send(&reached{At: at})
+	link.send(&protocol.Reached{At: at})
 	end := link.position()
 	if link.isWritten(end) {
 		return nil
@@ -342,12 +343,12 @@ func (q *servedQueue) sendAtOnce(at at, memory []byte) error {
 }
 
 // sendMemory sends bytes of memory as fragments. It waits until they have been written.
-func (q *servedQueue) sendMemory(at at, memory []byte) error {
+func (q *servedQueue) sendMemory(at protocol.At, memory []byte) error {
 	link := q.server.link
 	for sent := 0; sent < len(memory); {
 		link.waitForSpace()
-		piece := memory[sent:min(sent+maxFragment, len(memory))]
-		link.sendWith(&fragment{At: at, Offset: int64(sent)}, piece)
+		piece := memory[sent:min(sent+protocol.MaxFragment, len(memory))]
+		link.sendWith(&protocol.Fragment{At: at, Offset: int64(sent)}, piece)
 		sent += len(piece)
 	}
 	if !link.waitWritten(link.position()) {
@@ -356,11 +357,11 @@ func (q *servedQueue) sendMemory(at at, memory []byte) error {
 	return nil
 }
 
-func rectOf(m offload.Memory, p *wirePlace) offload.Rect {
+func rectOf(m offload.Memory, p *protocol.Place) offload.Rect {
 	return offload.Rect{Memory: m, Offset: p.Offset, RowPitch: p.RowPitch, SlicePitch: p.SlicePitch}
 }
 
-func spanOf(m offload.Memory, p *wirePlace, n int64) offload.Span {
+func spanOf(m offload.Memory, p *protocol.Place, n int64) offload.Span {
 	return offload.Span{Memory: m, Offset: p.Offset, Size: n}
 }
 
@@ -408,12 +409,12 @@ func (q *servedQueue) exchange(dst, src offload.Rect, extent [3]int64) error {
 }
 
 // land returns the device memory for n bytes of a fragment, or nil if the host cannot write to the memory now.
-func (s *server) land(m *fragment, n int64) (to []byte) {
+func (s *server) land(m *protocol.Fragment, n int64) (to []byte) {
 	_ = s.onQueue(m.At, func(q *servedQueue) error { to = q.land(m, n); return nil }) // fragment reports the error
 	return to
 }
 
-func (q *servedQueue) land(m *fragment, n int64) []byte {
+func (q *servedQueue) land(m *protocol.Fragment, n int64) []byte {
 	in := q.incoming
 	if in == nil || m.At != in.at || m.Offset != in.arrived || n > in.total-in.arrived || in.data != nil || in.err != nil {
 		return nil
@@ -425,7 +426,7 @@ func (q *servedQueue) land(m *fragment, n int64) []byte {
 }
 
 // fragment stores a piece of a copy from the host. landed reports that the bytes are at their destination.
-func (q *servedQueue) fragment(m *fragment, landed bool) error {
+func (q *servedQueue) fragment(m *protocol.Fragment, landed bool) error {
 	in := q.incoming
 	n := int64(len(m.Data))
 	if in == nil || m.At != in.at || m.Offset != in.arrived || n == 0 || n > in.total-in.arrived {
@@ -449,7 +450,7 @@ func (q *servedQueue) fragment(m *fragment, landed bool) error {
 	return q.issued(in.at, pending{}, in.err)
 }
 
-func (q *servedQueue) fill(m *fill) error {
+func (q *servedQueue) fill(m *protocol.Fill) error {
 	mem := q.server.memory(m.Memory)
 	if mem == nil {
 		return fmt.Errorf("a fill of memory %d, which does not exist", m.Memory)
@@ -459,7 +460,7 @@ func (q *servedQueue) fill(m *fill) error {
 	})
 }
 
-func (q *servedQueue) launch(m *launchKernel) error {
+func (q *servedQueue) launch(m *protocol.Launch) error {
 	s := q.server
 	s.mu.Lock()
 	k := s.kernels[m.Kernel]
@@ -550,7 +551,7 @@ func (q *servedQueue) reportEnd(p *pending) {
 	if err == nil {
 		err = p.event.Sync(context.Background())
 	}
-	m := &reached{At: at{q.id, p.number}}
+	m := &protocol.Reached{At: protocol.At{Queue: q.id, Number: p.number}}
 	if err == nil && p.record {
 		q.timeOf(m, p.event)
 	}
@@ -582,29 +583,18 @@ func (q *servedQueue) reportEnd(p *pending) {
 	case err == nil:
 		for at := 0; at < len(p.data); {
 			link.waitForSpace()
-			n := min(maxFragment, len(p.data)-at)
-			link.sendWith(&fragment{At: m.At, Offset: int64(at)}, p.data[at:][:n])
+			n := min(protocol.MaxFragment, len(p.data)-at)
+			link.sendWith(&protocol.Fragment{At: m.At, Offset: int64(at)}, p.data[at:][:n])
 			at += n
 		}
 	default:
-		m.fails(err, p.number <= stoppedTo)
+		m.SetFailure(err, p.number <= stoppedTo)
 	}
 	link.send(m)
 }
 
-// fails sets the outcome of a command that failed, or that a request has stopped.
-func (m *reached) fails(err error, stop bool) {
-	switch {
-	case err == nil:
-	case stop && offload.CodeOf(err) == offload.Cancelled:
-		m.Outcome = stopped
-	default:
-		m.Outcome, m.Error = failed, offload.EncodeError(offload.Nameless(err))
-	}
-}
-
 // timeOf adds the time of a record to its report.
-func (q *servedQueue) timeOf(m *reached, ev offload.Event) {
+func (q *servedQueue) timeOf(m *protocol.Reached, ev offload.Event) {
 	if q.device.base != nil {
 		m.Time, m.Timed = ev.Since(q.device.base)
 	}
@@ -628,31 +618,31 @@ func (q *servedQueue) abort() {
 // hostServices forwards the requests of device code to the client.
 type hostServices struct {
 	server  *server
-	at      at
+	at      protocol.At
 	program uint64
 }
 
 func (h *hostServices) Print(m *offload.Message) {
 	s := h.server
 	s.mu.Lock()
-	for s.prints >= maxPrints && !s.leaving {
+	for s.prints >= protocol.MaxPrints && !s.leaving {
 		s.printed.Wait()
 	}
 	s.prints++
 	s.mu.Unlock()
 	s.link.waitForSpace()
-	s.link.send(&printed{h.at, *m})
+	s.link.send(&protocol.Printed{At: h.at, Message: *m})
 }
 
 // Warn implements [offload.Warner]. It may be called after the end of the launch.
 func (h *hostServices) Warn(text string) {
 	h.server.link.waitForSpace()
-	h.server.link.send(&warning{h.program, text})
+	h.server.link.send(&protocol.Warning{Program: h.program, Text: text})
 }
 
 func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, error) {
 	s := h.server
-	ch := make(chan *serviceAnswer, 1)
+	ch := make(chan *protocol.ServiceAnswer, 1)
 	s.mu.Lock()
 	s.lastCall++
 	number := s.lastCall
@@ -663,12 +653,12 @@ func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, er
 		delete(s.calls, number)
 		s.mu.Unlock()
 	}()
-	s.link.send(&serviceCall{h.at, number, *r})
+	s.link.send(&protocol.ServiceCall{At: h.at, Call: number, Request: *r})
 	select {
 	case a := <-ch:
 		return a.Bits, offload.DecodeError(a.Error)
 	case <-ctx.Done():
-		s.link.send(&serviceCancel{number})
+		s.link.send(&protocol.ServiceCancel{Call: number})
 		return 0, context.Cause(ctx)
 	case <-s.ctx.Done():
 		return 0, offload.Errorf(offload.DeviceLost, "call", "the client is gone")
@@ -676,7 +666,7 @@ func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, er
 }
 
 // answered delivers the answer to a call to the waiting work-item.
-func (s *server) answered(m *serviceAnswer) {
+func (s *server) answered(m *protocol.ServiceAnswer) {
 	s.mu.Lock()
 	ch := s.calls[m.Call]
 	delete(s.calls, m.Call)

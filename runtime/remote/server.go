@@ -18,13 +18,13 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote/joint"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 const (
 	maxRequests = 1024      // open requests of a client
 	maxImages   = 1 << 16   // image contents; a client drops all at half of it
 	maxPending  = 1024      // unfinished commands of a queue; a client's window is smaller
-	maxPrints   = 1024      // lines sent to a client and not yet printed
 	maxAtOnce   = 256 << 20 // bytes of memory that are sent without a wait for space
 )
 
@@ -47,9 +47,9 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{ctx: ctx, link: newLink(stream, true), options: o, session: newSessionID(),
-		images: map[digest]*content{}, memories: map[uint64]offload.Memory{}, deviceOf: map[uint64]*servedDevice{},
+		images: map[protocol.Digest]*content{}, memories: map[uint64]offload.Memory{}, deviceOf: map[uint64]*servedDevice{},
 		programs: map[uint64]*servedProgram{}, kernels: map[uint64]servedKernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
-		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *serviceAnswer{}}, fileCalls: newFileCalls()}
+		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *protocol.ServiceAnswer{}}, fileCalls: newFileCalls()}
 	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
 	s.joints = joints{hall: joint.NewHall(), links: joint.NewLinks()}
 	if s.link.poller != nil {
@@ -87,13 +87,13 @@ type server struct {
 	ctx     context.Context
 	link    *link
 	options Server
-	session sessionID
-	other   *peerHello // first message of a server at the other end
+	session protocol.SessionID
+	other   *protocol.PeerHello // first message of a server at the other end
 
 	// These fields belong to the receiving goroutine.
 	greeted    bool
 	devices    []*servedDevice
-	images     map[digest]*content
+	images     map[protocol.Digest]*content
 	imageBytes int64          // bytes of their contents
 	ended      []*servedQueue // queues with commands that ended at once and were not reported
 
@@ -118,7 +118,7 @@ type server struct {
 
 // serviceCalls are the calls of services that the client has not answered. It is guarded by server.mu.
 type serviceCalls struct {
-	calls    map[uint64]chan *serviceAnswer
+	calls    map[uint64]chan *protocol.ServiceAnswer
 	lastCall uint64
 }
 
@@ -158,17 +158,17 @@ type content struct {
 }
 
 // handle handles a message of the client. An error ends the connection.
-func (s *server) handle(p packet) (err error) {
+func (s *server) handle(p protocol.Message) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // panic of a plugin on an unexpected message
 			err = fmt.Errorf("message %T: panic: %v\n%s", p, r, debug.Stack())
 		}
 	}()
-	if m, ok := p.(*hello); ok && !s.greeted {
+	if m, ok := p.(*protocol.Hello); ok && !s.greeted {
 		s.greeted = true
 		return s.greet(m)
 	}
-	if m, ok := p.(*peerHello); ok && !s.greeted {
+	if m, ok := p.(*protocol.PeerHello); ok && !s.greeted {
 		s.other = m
 		return errPeer
 	}
@@ -176,7 +176,7 @@ func (s *server) handle(p packet) (err error) {
 		return fmt.Errorf("message %T comes before the greeting", p)
 	}
 	switch m := p.(type) {
-	case *cancelRequest:
+	case *protocol.CancelRequest:
 		s.mu.Lock()
 		cancel := s.requests[m.Request]
 		s.mu.Unlock()
@@ -184,68 +184,68 @@ func (s *server) handle(p packet) (err error) {
 			cancel()
 		}
 		return nil
-	case *imageData:
+	case *protocol.ImageData:
 		return s.addData(m)
-	case *forgetImages:
+	case *protocol.ForgetImages:
 		clear(s.images)
 		s.imageBytes = 0
 		return nil
-	case *checkImage:
+	case *protocol.CheckImage:
 		return s.checkImage(m)
-	case *registerLibrary:
+	case *protocol.RegisterLibrary:
 		return s.registerLibrary(m)
-	case *unregisterLibrary:
+	case *protocol.UnregisterLibrary:
 		return s.unregisterLibrary(m)
-	case *load:
+	case *protocol.Load:
 		return s.load(m)
-	case *findKernel:
+	case *protocol.FindKernel:
 		return s.findKernel(m)
-	case *findGlobal:
+	case *protocol.FindGlobal:
 		return s.findGlobal(m)
-	case *findAddress:
+	case *protocol.FindAddress:
 		return s.findAddress(m)
-	case *allocate:
+	case *protocol.Allocate:
 		return s.allocate(m)
-	case *newQueue:
+	case *protocol.NewQueue:
 		return s.newQueue(m)
-	case *release:
+	case *protocol.Release:
 		return s.release(m)
-	case *transfer:
+	case *protocol.Transfer:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.transfer(m) })
-	case *fragment:
+	case *protocol.Fragment:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(m, false) })
 	case *landed:
-		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(&m.fragment, true) })
-	case *exchange:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(&m.Fragment, true) })
+	case *protocol.Exchange:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.exchangePeer(m) })
-	case *peerLost:
+	case *protocol.PeerLost:
 		s.losePeer(m.Peer)
 		return nil
-	case *fill:
+	case *protocol.Fill:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fill(m) })
-	case *launchKernel:
+	case *protocol.Launch:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.launch(m) })
-	case *jointLaunch:
+	case *protocol.JointLaunch:
 		return s.onQueue(m.Launch.At, func(q *servedQueue) error { return q.joint(m) })
-	case *abandon:
+	case *protocol.Abandon:
 		s.hall.Fail(m.Operation, offload.DecodeError(m.Error))
 		return nil
-	case *relaunch:
+	case *protocol.Relaunch:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.relaunch(m) })
-	case *record:
+	case *protocol.Record:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.issue(m.At, pending{record: true}, func() error { return nil }) })
-	case *stop:
+	case *protocol.Stop:
 		if q := s.queue(m.At.Queue); q != nil { // otherwise it was released, after its last command had ended
 			q.stop(m.At.Number)
 		}
 		return nil
-	case *serviceAnswer:
+	case *protocol.ServiceAnswer:
 		s.answered(m)
 		return nil
-	case *fileAnswer:
+	case *protocol.FileAnswer:
 		s.fileAnswered(m)
 		return nil
-	case *printsDone:
+	case *protocol.PrintsDone:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if int64(m.Count) > int64(s.prints) {
@@ -259,13 +259,13 @@ func (s *server) handle(p packet) (err error) {
 }
 
 // greet opens the plugins and answers the client's first message.
-func (s *server) greet(m *hello) error {
-	w := &welcome{Version: version, Machine: thisMachine.Get()}
-	copy(w.Magic[:], magic)
-	if string(m.Magic[:]) != magic || m.Version != version {
+func (s *server) greet(m *protocol.Hello) error {
+	w := &protocol.Welcome{Version: protocol.Version, Machine: thisMachine.Get()}
+	copy(w.Magic[:], protocol.Magic)
+	if string(m.Magic[:]) != protocol.Magic || m.Version != protocol.Version {
 		s.link.send(w) // the client reports the difference
 		s.link.flushed()
-		return fmt.Errorf("the client speaks version %d of the protocol, this program version %d", m.Version, version)
+		return fmt.Errorf("the client speaks version %d of the protocol, this program version %d", m.Version, protocol.Version)
 	}
 	s.running.Go(func() { s.link.keepAlive(s.ctx) }) // opening plugins may take long
 	var first error
@@ -288,7 +288,7 @@ func (s *server) greet(m *hello) error {
 			if n, ok := d.(offload.Named); ok {
 				name = p.Name() + ":" + n.Named()
 			}
-			entry := remoteDevice{Name: name, Platform: platform.Info(), Info: *d.Info()}
+			entry := protocol.Device{Name: name, Platform: platform.Info(), Info: *d.Info()}
 			if x, ok := d.(offload.Describer); ok {
 				entry.Properties, _ = json.Marshal(x.Describe()) // omits values that JSON cannot represent
 			}
@@ -364,7 +364,7 @@ func freeMemory(m offload.Memory) {
 }
 
 // answer serves a request on a separate goroutine.
-func (s *server) answer(number uint64, do func(ctx context.Context, r *reply) error) error {
+func (s *server) answer(number uint64, do func(ctx context.Context, r *protocol.Reply) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	if len(s.requests) >= maxRequests || s.requests[number] != nil {
@@ -376,9 +376,9 @@ func (s *server) answer(number uint64, do func(ctx context.Context, r *reply) er
 	s.mu.Unlock()
 	s.running.Go(func() {
 		defer cancel()
-		r := &reply{Request: number}
+		r := &protocol.Reply{Request: number}
 		if err := guard(func() error { return do(ctx, r) }); err != nil {
-			r = &reply{Request: number, Error: offload.EncodeError(offload.Nameless(err))}
+			r = &protocol.Reply{Request: number, Error: offload.EncodeError(offload.Nameless(err))}
 		}
 		s.mu.Lock()
 		delete(s.requests, number)
@@ -406,7 +406,7 @@ func (s *server) device(i uint32) (*servedDevice, error) {
 }
 
 // addData adds a piece to the content of an image, and checks the digest of the whole.
-func (s *server) addData(m *imageData) error {
+func (s *server) addData(m *protocol.ImageData) error {
 	const limit = 1 << 32
 	c := s.images[m.Digest]
 	if c == nil {
@@ -423,40 +423,40 @@ func (s *server) addData(m *imageData) error {
 		return errors.New("the pieces of an image do not fit")
 	}
 	c.data = append(c.data, m.Data...)
-	if uint64(len(c.data)) == c.total && digest(sha256.Sum256(c.data)) != m.Digest {
+	if uint64(len(c.data)) == c.total && protocol.Digest(sha256.Sum256(c.data)) != m.Digest {
 		return errors.New("an image was damaged on its way")
 	}
 	return nil
 }
 
-func (s *server) image(ref *imageRef) (*offload.Image, error) {
+func (s *server) image(ref *protocol.ImageRef) (*offload.Image, error) {
 	if ref.Size == 0 {
-		return ref.image(nil), nil
+		return ref.Image(nil), nil
 	}
 	c := s.images[ref.Digest]
 	if c == nil || uint64(len(c.data)) != c.total || ref.Size != c.total {
 		return nil, errors.New("the content of an image is missing")
 	}
-	return ref.image(c.data), nil
+	return ref.Image(c.data), nil
 }
 
-func (s *server) checkImage(m *checkImage) error {
+func (s *server) checkImage(m *protocol.CheckImage) error {
 	img, err := s.image(&m.Image)
 	if err != nil {
 		return err
 	}
-	if m.Device != anyDevice {
+	if m.Device != protocol.AnyDevice {
 		d, err := s.device(m.Device)
 		if err != nil {
 			return err
 		}
-		return s.answer(m.Request, func(_ context.Context, r *reply) error {
+		return s.answer(m.Request, func(_ context.Context, r *protocol.Reply) error {
 			fit, err := d.CheckImage(img)
 			r.Value = int64(fit)
 			return err
 		})
 	}
-	return s.answer(m.Request, func(context.Context, *reply) error {
+	return s.answer(m.Request, func(context.Context, *protocol.Reply) error {
 		var first error
 		for _, p := range s.platforms {
 			err := p.CheckImage(img)
@@ -469,7 +469,7 @@ func (s *server) checkImage(m *checkImage) error {
 	})
 }
 
-func (s *server) load(m *load) error {
+func (s *server) load(m *protocol.Load) error {
 	d, err := s.device(m.Device)
 	if err != nil {
 		return err
@@ -478,7 +478,7 @@ func (s *server) load(m *load) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(m.Request, func(ctx context.Context, r *reply) error {
+	return s.answer(m.Request, func(ctx context.Context, r *protocol.Reply) error {
 		p, err := d.Load(ctx, img)
 		if err != nil {
 			return err
@@ -511,12 +511,12 @@ func (s *server) program(number uint64) (*servedProgram, error) {
 	return nil, fmt.Errorf("program %d does not exist", number)
 }
 
-func (s *server) findKernel(m *findKernel) error {
+func (s *server) findKernel(m *protocol.FindKernel) error {
 	p, err := s.program(m.Program)
 	if err != nil {
 		return err
 	}
-	return s.answer(m.Request, func(_ context.Context, r *reply) error {
+	return s.answer(m.Request, func(_ context.Context, r *protocol.Reply) error {
 		var k offload.Kernel
 		var err error
 		if m.Signed {
@@ -542,7 +542,7 @@ func (s *server) findKernel(m *findKernel) error {
 	})
 }
 
-func (s *server) findGlobal(m *findGlobal) error {
+func (s *server) findGlobal(m *protocol.FindGlobal) error {
 	p, err := s.program(m.Program)
 	if err != nil {
 		return err
@@ -550,7 +550,7 @@ func (s *server) findGlobal(m *findGlobal) error {
 	if m.Memory == 0 {
 		return errors.New("a global has the number 0")
 	}
-	return s.answer(m.Request, func(_ context.Context, r *reply) error {
+	return s.answer(m.Request, func(_ context.Context, r *protocol.Reply) error {
 		g, err := p.Global(m.Name)
 		if err != nil {
 			return err
@@ -567,7 +567,7 @@ func (s *server) findGlobal(m *findGlobal) error {
 	})
 }
 
-func (s *server) findAddress(m *findAddress) error {
+func (s *server) findAddress(m *protocol.FindAddress) error {
 	mem := s.memory(m.Memory)
 	var p *servedProgram
 	var err error
@@ -579,7 +579,7 @@ func (s *server) findAddress(m *findAddress) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(m.Request, func(_ context.Context, r *reply) error {
+	return s.answer(m.Request, func(_ context.Context, r *protocol.Reply) error {
 		var address uint64
 		err := error(offload.Errorf(offload.Unsupported, "address", "the device has no addresses").On("", m.Name))
 		if p == nil {
@@ -599,7 +599,7 @@ type global struct{ offload.Memory }
 
 func (global) Free() error { return nil }
 
-func (s *server) allocate(m *allocate) error {
+func (s *server) allocate(m *protocol.Allocate) error {
 	d, err := s.device(m.Device)
 	if err != nil {
 		return err
@@ -607,7 +607,7 @@ func (s *server) allocate(m *allocate) error {
 	if m.Memory == 0 {
 		return errors.New("memory has the number 0")
 	}
-	return s.answer(m.Request, func(context.Context, *reply) error {
+	return s.answer(m.Request, func(context.Context, *protocol.Reply) error {
 		if m.Size <= 0 {
 			return offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", m.Size)
 		}
@@ -638,14 +638,14 @@ func (s *server) memory(number uint64) offload.Memory {
 }
 
 // release ends an object of the client.
-func (s *server) release(m *release) error {
+func (s *server) release(m *protocol.Release) error {
 	s.mu.Lock()
 	memory, program, queue := s.memories[m.Object], s.programs[m.Object], s.queues[m.Object]
 	switch m.Kind {
-	case memoryObject:
+	case protocol.MemoryObject:
 		delete(s.memories, m.Object)
 		delete(s.deviceOf, m.Object)
-	case programObject:
+	case protocol.ProgramObject:
 		if program != nil {
 			for _, k := range program.kernels {
 				delete(s.kernels, k)
@@ -656,7 +656,7 @@ func (s *server) release(m *release) error {
 			}
 		}
 		delete(s.programs, m.Object)
-	case queueObject:
+	case protocol.QueueObject:
 		delete(s.queues, m.Object)
 		if queue != nil {
 			s.closing[queue] = true
@@ -664,16 +664,16 @@ func (s *server) release(m *release) error {
 	}
 	s.mu.Unlock()
 	switch {
-	case m.Kind == memoryObject && memory != nil:
+	case m.Kind == protocol.MemoryObject && memory != nil:
 		s.whenUnused(memory, func() { freeMemory(memory) })
-	case m.Kind == programObject && program != nil:
+	case m.Kind == protocol.ProgramObject && program != nil:
 		s.whenUnused(nil, func() {
 			s.running.Go(func() { // device code's files are closed by requests, whose answers this goroutine receives
 				_ = program.Unload()
-				s.link.send(&unloaded{m.Object})
+				s.link.send(&protocol.Unloaded{Program: m.Object})
 			})
 		})
-	case m.Kind == queueObject && queue != nil:
+	case m.Kind == protocol.QueueObject && queue != nil:
 		queue.close()
 	default:
 		return fmt.Errorf("object %d of kind %d does not exist", m.Object, m.Kind)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // silentPeer opens the platform of a peer that sends a greeting and no replies. Without reads it does not read either.
@@ -26,9 +27,9 @@ func silentPeer(t *testing.T, reads bool) offload.Platform {
 				return
 			}
 			if n == 0 {
-				w := &welcome{Version: version, Devices: []remoteDevice{{Name: "d"}}}
-				copy(w.Magic[:], magic)
-				if _, err := b.Write(appendFrame(nil, w, 0)); err != nil {
+				w := &protocol.Welcome{Version: protocol.Version, Devices: []protocol.Device{{Name: "d"}}}
+				copy(w.Magic[:], protocol.Magic)
+				if _, err := b.Write(protocol.Append(nil, w, 0)); err != nil {
 					return
 				}
 			}

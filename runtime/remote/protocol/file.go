@@ -1,4 +1,4 @@
-package remote
+package protocol
 
 import (
 	"fmt"
@@ -6,20 +6,21 @@ import (
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
-// fileOp is an operation on a file of the host.
-type fileOp uint8
+// FileOp is an operation on a file of the host.
+type FileOp uint8
 
+// The operations on files. Opening, removing and renaming name a file; the others have the number of an open one.
 const (
-	openFile fileOp = iota
-	readFile
-	writeFile
-	seekFile
-	closeFile
-	removeFile
-	renameFile
+	OpenFile FileOp = iota
+	ReadFile
+	WriteFile
+	SeekFile
+	CloseFile
+	RemoveFile
+	RenameFile
 )
 
-func (o fileOp) String() string {
+func (o FileOp) String() string {
 	names := [...]string{"open", "read", "write", "seek", "close", "remove", "rename"}
 	if int(o) < len(names) {
 		return names[o]
@@ -27,11 +28,11 @@ func (o fileOp) String() string {
 	return fmt.Sprintf("operation %d", uint8(o))
 }
 
-// fileRequest requests an operation on a file of the host.
-type fileRequest struct {
-	At     at // launch of an operation on a name
+// FileRequest requests an operation on a file of the host.
+type FileRequest struct {
+	At     At // launch of an operation on a name
 	Call   uint64
-	Op     fileOp
+	Op     FileOp
 	File   int64  // number of the open file of an operation
 	Name   string // to open, remove or rename
 	Other  string // mode of the opened file, or new name
@@ -40,8 +41,8 @@ type fileRequest struct {
 	Data   []byte // to write
 }
 
-func (m *fileRequest) code(c *wire.Coder) {
-	m.At.code(c)
+func (m *FileRequest) Code(c *wire.Coder) {
+	m.At.Code(c)
 	wire.Num(c, &m.Call, 8)
 	wire.Num(c, &m.Op, 1)
 	wire.Num(c, &m.File, 8)
@@ -52,8 +53,8 @@ func (m *fileRequest) code(c *wire.Coder) {
 	c.Bytes(&m.Data)
 }
 
-// fileAnswer answers a fileRequest.
-type fileAnswer struct {
+// FileAnswer answers a FileRequest.
+type FileAnswer struct {
 	Call  uint64
 	Value int64  // number of an opened file, written bytes or position
 	Data  []byte // read bytes
@@ -61,7 +62,7 @@ type fileAnswer struct {
 	Error []byte
 }
 
-func (m *fileAnswer) code(c *wire.Coder) {
+func (m *FileAnswer) Code(c *wire.Coder) {
 	wire.Num(c, &m.Call, 8)
 	wire.Num(c, &m.Value, 8)
 	c.Bytes(&m.Data)
@@ -69,18 +70,18 @@ func (m *fileAnswer) code(c *wire.Coder) {
 	c.Bytes(&m.Error)
 }
 
-// warning is a warning about a program's device code.
-type warning struct {
+// Warning is a warning about a program's device code.
+type Warning struct {
 	Program uint64
 	Text    string
 }
 
-func (m *warning) code(c *wire.Coder) {
+func (m *Warning) Code(c *wire.Coder) {
 	wire.Num(c, &m.Program, 8)
 	wire.Text(c, &m.Text)
 }
 
-// unloaded reports that a released program was unloaded, so that no warnings of it follow.
-type unloaded struct{ Program uint64 }
+// Unloaded reports that a released program was unloaded, so that no warnings of it follow.
+type Unloaded struct{ Program uint64 }
 
-func (m *unloaded) code(c *wire.Coder) { wire.Num(c, &m.Program, 8) }
+func (m *Unloaded) Code(c *wire.Coder) { wire.Num(c, &m.Program, 8) }

@@ -1,22 +1,23 @@
-package remote
+package protocol
 
 import (
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
-// imageRef names the content of an image and holds its known facts.
-type imageRef struct {
+// ImageRef names the content of an image and holds its known facts.
+type ImageRef struct {
 	Kind                                  offload.ImageKind
 	Target, Arch, Label, Producers, Other string // Other: the conflict of the container with the bytes
 	Meta                                  map[string]string
-	Digest                                digest
+	Digest                                Digest
 	Size                                  uint64
 }
 
-type digest [32]byte
+// Digest is the SHA-256 of an image's bytes.
+type Digest [32]byte
 
-func (r *imageRef) code(c *wire.Coder) {
+func (r *ImageRef) Code(c *wire.Coder) {
 	wire.Text(c, &r.Kind)
 	for _, p := range []*string{&r.Target, &r.Arch, &r.Label, &r.Producers, &r.Other} {
 		wire.Text(c, p)
@@ -26,10 +27,12 @@ func (r *imageRef) code(c *wire.Coder) {
 	wire.Num(c, &r.Size, 8)
 }
 
-func refOf(img *offload.Image) imageRef {
-	return imageRef{img.Kind, img.Target, img.Arch, img.Label, img.Producers, img.Conflict, img.Meta, img.Digest(), uint64(len(img.Data))}
+// RefOf returns the name of an image's content.
+func RefOf(img *offload.Image) ImageRef {
+	return ImageRef{img.Kind, img.Target, img.Arch, img.Label, img.Producers, img.Conflict, img.Meta, img.Digest(), uint64(len(img.Data))}
 }
 
-func (r *imageRef) image(data []byte) *offload.Image {
+// Image returns the image with these bytes.
+func (r *ImageRef) Image(data []byte) *offload.Image {
 	return &offload.Image{Kind: r.Kind, Target: r.Target, Arch: r.Arch, Label: r.Label, Producers: r.Producers, Conflict: r.Other, Meta: r.Meta, Data: data}
 }
