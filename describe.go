@@ -19,7 +19,7 @@ type Port = pipelines.Port
 // Param is a parameter of a pipeline: its name, type, default, bounds, allowed values, meaning and unit.
 type Param = params.Param
 
-// Inputs returns the inputs in order of declaration.
+// Inputs returns the inputs in order of declaration, or nil for a nil or zero Pipeline.
 func (p *Pipeline) Inputs() []Port {
 	if p.usable(context.Background()) != nil {
 		return nil
@@ -27,7 +27,7 @@ func (p *Pipeline) Inputs() []Port {
 	return p.declared.Inputs()
 }
 
-// Outputs returns the outputs in order of declaration.
+// Outputs returns the outputs in order of declaration, or nil for a nil or zero Pipeline.
 func (p *Pipeline) Outputs() []Port {
 	if p.usable(context.Background()) != nil {
 		return nil
@@ -35,7 +35,7 @@ func (p *Pipeline) Outputs() []Port {
 	return p.declared.Outputs()
 }
 
-// Params returns the parameters in order of declaration.
+// Params returns the parameters in order of declaration, or nil for a nil or zero Pipeline.
 func (p *Pipeline) Params() []Param {
 	if p.usable(context.Background()) != nil {
 		return nil

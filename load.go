@@ -411,7 +411,8 @@ func FromEnvironment(prefix string) Source {
 	}}
 }
 
-// ofGroups returns an error for each variable that would set a whole struct. known has the variables of settings.
+// ofGroups returns an error for each variable that would set a whole struct. known has the variables of settings. Without a
+// prefix it returns nil.
 func ofGroups(prefix string, fields []config.Field, known map[string]string) (failed []error) {
 	if prefix == "" { // names such as HOME are those of others
 		return nil

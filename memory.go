@@ -58,7 +58,7 @@ func resized[T any](s []T, dims []int) []T {
 	return s[:n]
 }
 
-// bytesOf returns the memory of a slice.
+// bytesOf returns the memory of a slice, without a copy. It returns nil for an empty slice.
 func bytesOf[T Element](s []T) []byte {
 	if len(s) == 0 {
 		return nil

@@ -15,7 +15,7 @@ type picture struct {
 	channels int // 1 or 4
 }
 
-// pictureOf returns the picture that a pointer to one of package image points to.
+// pictureOf returns the picture that a pointer to one of package image points to, or false for other values.
 func pictureOf(x any) (picture, bool) {
 	switch p := x.(type) {
 	case *image.Gray:

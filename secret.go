@@ -16,7 +16,7 @@ type Secret struct{ text *string } // a pointer, which is all that prints of une
 // NewSecret returns a text as a secret, such as the default of a setting.
 func NewSecret(text string) Secret { return Secret{&text} }
 
-// Reveal returns the text.
+// Reveal returns the text, or "" for the zero Secret.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""

@@ -49,7 +49,7 @@ func (e *Entry) Summary() string {
 	return e.Help
 }
 
-// Member returns the instance or static member with a name.
+// Member returns the instance or static member with a name, or false if there is none.
 func (e *Entry) Member(name string) (*Entry, bool) {
 	for _, list := range [][]Entry{e.Members, e.Static} {
 		for i := range list {
@@ -76,7 +76,7 @@ type Module struct {
 	Entries func() []Entry
 }
 
-// Entry returns the export with a name.
+// Entry returns the export with a name, or false if there is none.
 func (m *Module) Entry(name string) (*Entry, bool) {
 	list := m.Entries()
 	for i := range list {
@@ -119,7 +119,7 @@ func NewRegistry(modules ...Module) (*Registry, error) {
 // Modules returns the modules in order of registration.
 func (r *Registry) Modules() []Module { return r.modules }
 
-// Module returns the module with a name.
+// Module returns the module with a name, or false if there is none.
 func (r *Registry) Module(name string) (*Module, bool) {
 	for i := range r.modules {
 		if r.modules[i].Name == name {
@@ -147,7 +147,8 @@ func (r *Registry) Engine() []lang.Module {
 	return list
 }
 
-// Global returns the entry of a global name and its module. With prompt set, it includes the globals of the prompt.
+// Global returns the entry of a global name and its module, or false if there is none. With prompt set, it includes the
+// globals of the prompt.
 func (r *Registry) Global(name string, prompt bool) (*Entry, *Module, bool) {
 	for i := range r.modules {
 		m := &r.modules[i]
@@ -160,8 +161,8 @@ func (r *Registry) Global(name string, prompt bool) (*Entry, *Module, bool) {
 	return nil, nil, false
 }
 
-// Lookup returns the entry at a path such as "fs.readText", "setTimeout", "URL.searchParams" or "console.log". For a module's
-// name alone, it returns the module and a nil entry.
+// Lookup returns the entry at a path such as "fs.readText", "setTimeout", "URL.searchParams" or "console.log", with its
+// module. For a module's name alone, it returns the module and a nil entry. The result is false if nothing has this path.
 func (r *Registry) Lookup(path string) (*Entry, *Module, bool) {
 	first, rest, dotted := strings.Cut(strings.TrimSuffix(path, "()"), ".")
 	if e, m, ok := r.Global(first, true); ok {
@@ -190,7 +191,8 @@ func (r *Registry) Lookup(path string) (*Entry, *Module, bool) {
 	return e, m, ok
 }
 
-// anywhere searches the exports of all modules, then the types that signatures refer to.
+// anywhere searches the exports of all modules, then the types that signatures refer to. It returns false if none has the
+// path.
 func (r *Registry) anywhere(path string) (*Entry, *Module, bool) {
 	first, rest, dotted := strings.Cut(path, ".")
 	for i := range r.modules {
@@ -208,7 +210,7 @@ func (r *Registry) anywhere(path string) (*Entry, *Module, bool) {
 	return e, m, ok
 }
 
-// Type returns the interface or type alias with a name.
+// Type returns the interface or type alias with a name, and its module, or false if there is none.
 func (r *Registry) Type(name string) (*Entry, *Module, bool) {
 	for i := range r.modules {
 		list := r.modules[i].TypeEntries()
@@ -221,7 +223,8 @@ func (r *Registry) Type(name string) (*Entry, *Module, bool) {
 	return nil, nil, false
 }
 
-// Keys returns the property names of a type Record<Name, …>, where Name is an alias of a union of literals.
+// Keys returns the property names of a type Record<Name, …>, where Name is an alias of a union of literals. It returns nil
+// for other types.
 func (r *Registry) Keys(typ string) []string {
 	record, ok := strings.CutPrefix(typ, "Record<")
 	if !ok {

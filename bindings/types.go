@@ -146,7 +146,7 @@ func parametersOf(signature string) int {
 	return -1
 }
 
-// inBrackets returns the text between an opening bracket at its start and the matching bracket.
+// inBrackets returns the text between an opening bracket at its start and the matching bracket, or "" if none matches.
 func inBrackets(text string) string {
 	depth := 0
 	for i := range len(text) {

@@ -37,7 +37,8 @@ func (e *Engine) watchPromises() {
 // promiseWatcher is an object without properties that observes property lookups.
 type promiseWatcher struct{ engine *Engine }
 
-// Get implements [goja.DynamicObject].
+// Get implements [goja.DynamicObject]. It warns of properties of arrays, which the awaited result may have, and returns
+// nil.
 func (w *promiseWatcher) Get(key string) goja.Value {
 	w.engine.explainer.Missed("Promise", key)
 	if key == "length" || key != "" && strings.Trim(key, "0123456789") == "" {

@@ -95,7 +95,7 @@ func (f *FunctionInfo) Source() string {
 	return f.unit.Original
 }
 
-// Capture looks up a free variable by name.
+// Capture returns the free variable with a name, or false if the function has none.
 func (f *FunctionInfo) Capture(name string) (*Capture, bool) {
 	for i := range f.Captures {
 		if f.Captures[i].Name == name {

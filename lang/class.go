@@ -220,7 +220,7 @@ func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
 	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// Of returns the Go value of an object of the class.
+// Of returns the Go value of an object of the class, or false for other values.
 func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {
@@ -262,7 +262,7 @@ func (e *Engine) HostRow(o *goja.Object) [][2]string {
 	return nil
 }
 
-// inspectHost formats objects of classes.
+// inspectHost formats objects of classes. It returns false for other objects.
 func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool) {
 	if p, ok := e.host(o).(printable); ok {
 		return p.print(opts)

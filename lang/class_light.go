@@ -57,7 +57,7 @@ func (x expando) find(key string) int {
 	return -1
 }
 
-// Get implements [goja.DynamicObject].
+// Get implements [goja.DynamicObject]. It returns nil for a property that the script has not added.
 func (i *instance[T]) Get(key string) goja.Value {
 	if at := i.added.find(key); at >= 0 {
 		return i.added[at].value

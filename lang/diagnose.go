@@ -257,7 +257,8 @@ func (e *Engine) property(o *goja.Object, name string) goja.Value {
 	return e.inspector.Data(o, e.vm.ToValue(name))
 }
 
-// textOf returns a property as text. Objects are printed, because their toString may be defined by the script.
+// textOf returns a property as text, or "" if it is missing, undefined or null. Objects are printed, because their toString
+// may be defined by the script.
 func (e *Engine) textOf(o *goja.Object, name string) string {
 	v := e.property(o, name)
 	switch v := v.(type) {
@@ -351,7 +352,7 @@ func (r *reports) placeOfCall() diag.Position {
 	return diag.Position{}
 }
 
-// SourceText returns the text of a loaded file as written.
+// SourceText returns the text of a loaded file as written, or false if none with this name has been loaded.
 func (e *Engine) SourceText(file string) (string, bool) {
 	return e.report.sources.Get(file)
 }

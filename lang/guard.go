@@ -166,7 +166,7 @@ func (e *Engine) SetStatus(code int) { e.running.status = code }
 // Status returns the last argument of SetStatus, or 0.
 func (e *Engine) Status() int { return e.running.status }
 
-// ended returns the reason why a call was interrupted: an exit, the context, or a limit.
+// ended returns the reason why a call was interrupted: an exit, the context, or a limit. It returns false for other errors.
 func ended(err error) (cause error, yes bool) {
 	if interrupted, ok := find[*goja.InterruptedError](err); ok {
 		if cause := interrupted.Unwrap(); cause != nil {

@@ -350,7 +350,8 @@ func (r *Run) TakeAlong(x, indices Array, axis int) (Array, error) {
 	return out, r.launch(&program{name: r.op, text: text}, reversed(out.Dims()), nil, in(out), in(x), in(indices))
 }
 
-// merge sorts rows of n elements by merging runs of 1, 2, 4 … elements.
+// merge sorts rows of n elements by merging runs of 1, 2, 4 … elements. It returns the sorted elements and the indices that
+// they had in their rows.
 func (r *Run) merge(before Function, x Array, n int) (sorted, places Array, err error) {
 	count := int(x.Len())
 	var values, at [2]Array

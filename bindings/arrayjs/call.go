@@ -240,7 +240,7 @@ func (c *call) choice(name string, words ...string) string {
 	return words[0]
 }
 
-// integers reads an integer, or an array of integers.
+// integers reads an integer, or an array of integers. After an error, which the call then has, it returns nil.
 func (c *call) integers(what string, v goja.Value) []int {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -288,7 +288,7 @@ func (c *call) axis(i, missing int) int {
 	return c.integer("axis", v)
 }
 
-// shape reads extents: a number or an array of numbers.
+// shape reads extents: a number or an array of numbers. The call has an error if they are missing or negative.
 func (c *call) shape(v goja.Value) []int {
 	if v == nil || goja.IsUndefined(v) {
 		c.failHint("write "+c.op+"(f32, [rows, columns])", "the shape is missing")
@@ -343,7 +343,7 @@ func (c *call) buffer(what string, v goja.Value) array.Array {
 	return array.Array{Buffer: b.Buffer, Elem: b.Elem}
 }
 
-// buffers reads an array of buffers.
+// buffers reads an array of buffers. For other values it sets the call's error and returns nil.
 func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" {
@@ -482,7 +482,8 @@ func (c *call) keyOf(info *lang.FunctionInfo) string {
 	return string(key)
 }
 
-// appendFunction appends the bytes of the key of a function.
+// appendFunction appends the bytes of the key of a function. The result is false if the function has no key: its variables
+// are not known, can change, or refer to too many functions in turn.
 func appendFunction(key []byte, h offloadjs.Host, info *lang.FunctionInfo, depth int) ([]byte, bool) {
 	if !info.Known || depth > mostCaptured {
 		return key, false
@@ -510,7 +511,8 @@ func appendFunction(key []byte, h offloadjs.Host, info *lang.FunctionInfo, depth
 	return key, true
 }
 
-// appendConstant appends the bytes that stand for a captured number, boolean or element type, or for a name of the kernel language.
+// appendConstant appends the bytes that stand for a captured number, boolean or element type, or for a name of the kernel
+// language. It returns false for any other value.
 func appendConstant(key []byte, h offloadjs.Host, v goja.Value) ([]byte, bool) {
 	if goja.IsNumber(v) {
 		return binary.LittleEndian.AppendUint64(append(key, 'n'), math.Float64bits(v.ToFloat())), true

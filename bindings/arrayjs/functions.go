@@ -42,7 +42,7 @@ func (f function) native(ops *array.Ops, e *lang.Engine) lang.NativeFunc {
 	}
 }
 
-// firstArgument describes the first argument of a call.
+// firstArgument describes the first argument of a call, or returns "" if there is none.
 func firstArgument(js goja.FunctionCall) string {
 	if len(js.Arguments) == 0 {
 		return ""
@@ -50,7 +50,8 @@ func firstArgument(js goja.FunctionCall) string {
 	return fmt.Sprintf(", which is %s", convert.Describe(js.Argument(0)))
 }
 
-// firstBuffer finds a buffer among arguments, or in an array as the first of them.
+// firstBuffer finds a buffer among arguments, or the one that is the first element of an array as first argument. It
+// returns the buffer's host too, or false if there is none.
 func firstBuffer(e *lang.Engine, args []goja.Value) (offloadjs.Host, goja.Value, bool) {
 	for _, v := range args {
 		if h, ok := offloadjs.HostOf(e, v); ok {

@@ -56,7 +56,7 @@ func sorts() []method {
 	}
 }
 
-// sort returns a sorted copy, or the indices that sort.
+// sort returns a sorted copy, or as places the indices in sorted order if indices is set. Only one of both is valid.
 func (c *call) sort(x array.Array, indices bool) (sorted, places array.Array, err error) {
 	c.most(1)
 	axis, descending := c.axis(-1, -1), c.boolean("descending")

@@ -151,7 +151,7 @@ const failPrefix = "bench: "
 // neverSettled is the code of a promise that can no longer settle.
 const neverSettled = "never-settles"
 
-// numbers returns the elements of an array of numbers.
+// numbers returns the elements of an array of numbers, or nil if the value is no object.
 func numbers(v goja.Value) []float64 {
 	o, ok := v.(*goja.Object)
 	if !ok {

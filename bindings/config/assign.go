@@ -306,7 +306,7 @@ func integral(value any) string {
 	return written(value)
 }
 
-// exact returns the value of a number with a small exponent.
+// exact returns the value of a number, or false if its exponent is not within ±100 or the text is no number.
 func exact(text string) (*big.Rat, bool) {
 	_, exponent, ok := strings.Cut(strings.ToLower(text), "e")
 	if n, err := strconv.Atoi(exponent); ok && (err != nil || n > 100 || n < -100) {

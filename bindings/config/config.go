@@ -388,7 +388,8 @@ type Rule struct {
 // String returns the rule as the tag writes it.
 func (r Rule) String() string { return r.Name + "=" + r.Value }
 
-// Check returns an error for each rule that the field's value breaks.
+// Check returns an error for each rule that the field's value breaks. A value that is absent or behind a nil pointer breaks
+// none.
 func (f *Field) Check(of reflect.Value) (broken []error) {
 	if f.isAbsent(of) {
 		return nil

@@ -172,7 +172,8 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 // maxExact is the largest integer n such that a Number represents n and n+1 exactly (Number.MAX_SAFE_INTEGER).
 const maxExact = 1<<53 - 1
 
-// integer converts an integral Number or a BigInt. It rejects Numbers beyond maxExact, which may have been rounded.
+// integer converts an integral Number or a BigInt. It rejects other values, and Numbers beyond maxExact, which may have
+// been rounded.
 func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Error) {
 	switch x := Primitive(v).(type) {
 	case int64:

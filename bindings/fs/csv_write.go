@@ -103,7 +103,8 @@ func csvSeparator(a *lang.Args, o *goja.Object) rune {
 	return r
 }
 
-// columnsToWrite parses the argument columns and starts the copies of buffers to the host.
+// columnsToWrite parses the argument columns and starts the copies of buffers to the host. After an error, which the
+// arguments then have, it returns nil.
 func columnsToWrite(f *files, a *lang.Args) []*written {
 	o := a.Object(1, "columns")
 	if o != nil && o.ClassName() == "Array" {

@@ -23,8 +23,8 @@ type pixelSource struct {
 	buffer                  *buffers.Contents // the pending copy of a device buffer, else nil
 }
 
-// imageSource parses the argument image. It accepts a buffer of two or three dimensions, or an object with width, height and
-// data. The data is a typed array or a buffer.
+// imageSource parses the argument image. It accepts a buffer of two or three dimensions, or an object with width, height
+// and data. The data is a typed array or a buffer. After an error, which the arguments then have, it returns nil.
 func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 	o := a.Object(1, "image")
 	if o == nil {
@@ -164,7 +164,7 @@ func (s *pixelSource) picture(data []byte) image.Image {
 	return to
 }
 
-// pixelsOf copies the elements of a typed array to bytes.
+// pixelsOf copies the elements of a typed array to bytes. It returns false for other values.
 func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {

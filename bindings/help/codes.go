@@ -18,7 +18,7 @@ type Code struct {
 // Codes returns all codes in the order of the manual.
 func Codes() []Code { return slices.Clone(codes) }
 
-// lookupCode returns the entry of a code, which may be in brackets.
+// lookupCode returns the entry of a code, which may be in brackets, or false if there is none.
 func lookupCode(name string) (Code, bool) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 	i := slices.IndexFunc(codes, func(c Code) bool { return c.ID == name })

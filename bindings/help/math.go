@@ -77,7 +77,7 @@ var extraErrors = later.Value[map[string]mathDoc]{Make: func() map[string]mathDo
 	}
 }}
 
-// mathDocOf returns the documentation of a path such as Math.sin.
+// mathDocOf returns the documentation of a path such as Math.sin, or false if there is none.
 func mathDocOf(path string) (mathDoc, bool) {
 	name, ok := strings.CutPrefix(strings.TrimSuffix(path, "()"), "Math.")
 	f, known := mathDocs.Get()[name]

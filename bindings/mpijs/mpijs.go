@@ -39,7 +39,8 @@ func NewJob(plugins []offload.Plugin) *Job {
 	return &Job{}
 }
 
-// group returns the group of all processes for one script.
+// group returns the group of all processes for one script, and a function that releases it for the next one. The error says
+// that the job did not begin, or that another script has the group.
 func (j *Job) group(ctx context.Context) (*ranks.Group, func(), error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -49,7 +49,7 @@ type DeviceMethod struct {
 // Elements is a buffer of a script with the type of its elements.
 type Elements = element.Buffer
 
-// all returns the elements of a list that an extension may lack.
+// all returns the elements of a list that an extension may lack, or nil without the list.
 func all[T any](list func() []T) []T {
 	if list == nil {
 		return nil
@@ -122,7 +122,7 @@ func declarations(extensions []Extension) string {
 // Host is the module's state in one engine, for extensions. Its methods must be called on the loop's goroutine.
 type Host struct{ m *instance }
 
-// HostOf returns the host of a buffer of a script.
+// HostOf returns the host of a buffer of a script, or false if the value is no buffer.
 func HostOf(e *lang.Engine, v goja.Value) (Host, bool) {
 	host, _ := e.HostValue(v)
 	b, ok := host.(*buffers.Buffer)
@@ -141,7 +141,7 @@ func (h Host) Session() *session.Session { return h.m.session }
 // Reach returns the devices that the engine may use.
 func (h Host) Reach() *reach.Devices { return h.m.reach }
 
-// Elements returns the buffer of a script's value.
+// Elements returns the buffer of a script's value with the type of its elements, or false if the value is no buffer.
 func (h Host) Elements(v goja.Value) (Elements, bool) {
 	b := h.m.buffers.Of(v)
 	if b == nil {
@@ -155,13 +155,14 @@ func (h Host) Object(b Elements, unlabelled bool) goja.Value {
 	return h.m.buffers.ObjectOf(b.Buffer, element.Type{Elem: b.Elem}, unlabelled)
 }
 
-// Type returns the element type of a script's value.
+// Type returns the element type that a script's value stands for, or false if it is none.
 func (h Host) Type(v goja.Value) (ir.Elem, bool) {
 	t, ok := h.m.types.Of(v)
 	return t.Elem, ok
 }
 
-// ForeignType returns the element type for a name of another language.
+// ForeignType returns the element type for its own name, for that of a typed array, or for that in another language. It
+// returns false for other names.
 func (h Host) ForeignType(name string) (ir.Type, bool) { return types.ForeignType(name) }
 
 // Queue returns the queue of the option queue, or the default queue of a device.
@@ -169,7 +170,7 @@ func (h Host) Queue(op string, v goja.Value, d *session.Device) (*session.Queue,
 	return h.m.queues.Choose(op, v, nil, d)
 }
 
-// Source returns a function of the script for the kernel compiler.
+// Source returns a function of the script for the kernel compiler, and a description of the function.
 func (h Host) Source(fn goja.Value) (*kernel.Source, *lang.FunctionInfo, error) {
 	return h.m.capture.Source(fn)
 }
@@ -256,12 +257,12 @@ func (h Host) Local(key any, first func() any) any {
 	return v
 }
 
-// LanguageName returns the number of a global object that the kernel language defines, too.
+// LanguageName returns the number of a global object that the kernel language also defines, or false for other objects.
 func (h Host) LanguageName(o *goja.Object) (number int, ok bool) {
 	return h.m.capture.LanguageName(o)
 }
 
-// TypedArray returns the contents of a script's array of numbers and their type.
+// TypedArray returns the contents of a script's array of numbers and their type, or false for other values.
 func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return element.TypedArray(v)
 }

@@ -125,7 +125,8 @@ func (r *reader) option(name string) goja.Value {
 	return nil
 }
 
-// line returns a string option as one line, with line breaks replaced by spaces.
+// line returns a string option as one line, with line breaks replaced by spaces. It returns "" without the option, and
+// after an error if it is no string.
 func (r *reader) line(name string) string {
 	v := r.option(name)
 	if v == nil {
@@ -193,7 +194,8 @@ type buffer interface {
 	Dims() []int
 }
 
-// values returns the numbers of an array, a typed array or a buffer, and the shape of a buffer with two dimensions.
+// values returns the numbers of an array, a typed array or a buffer, and the shape of a buffer with two dimensions. It
+// returns false for other values and after an error.
 func (r *reader) values(v goja.Value) (list []float64, shape []int, ok bool) {
 	if r.Err() != nil {
 		return nil, nil, false

@@ -235,7 +235,7 @@ func (c *chart) flat() *chart {
 	return &out
 }
 
-// column returns the label of a column of groups, of a histogram, or of a heat map.
+// column returns the label of a column of groups, of a histogram, or of a heat map. It returns "" for other charts.
 func (c *chart) column(j int) string {
 	switch {
 	case c.edges != nil:

@@ -87,7 +87,7 @@ func exact(x any) any {
 	return x
 }
 
-// bounds returns the least and the greatest value of a type of integers.
+// bounds returns the least and the greatest value of a type of integers, or false for other types.
 func bounds(name string) (low, high *big.Int, ok bool) {
 	bits, err := strconv.Atoi(name[1:])
 	if err != nil || name[0] != 'i' && name[0] != 'u' {
@@ -160,7 +160,8 @@ func typeOf(p *params.Param) string {
 	return "number"
 }
 
-// Markdown returns a table of the parameters: name, type, default, allowed values and meaning.
+// Markdown returns a table of the parameters: name, type, default, allowed values and meaning. It returns "" for an empty
+// list.
 func Markdown(list []params.Param) string {
 	if len(list) == 0 {
 		return ""

@@ -132,7 +132,7 @@ func (l *launch) Detach() {}
 
 func (l *launch) Clear() { *l = launch{device: l.device, grid: interp.Launch{Args: l.grid.Args[:0]}} }
 
-// Cost is not known, so that no launch runs on the issuing goroutine.
+// Cost returns false: the time of a launch is not known, so that none runs on the issuing goroutine.
 func (l *launch) Cost() (time.Duration, bool) { return time.Millisecond, false }
 
 func (l *launch) RunAtOnce(*offload.Launch) (bool, error) { return false, nil }

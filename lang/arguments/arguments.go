@@ -86,7 +86,7 @@ func (a *Reader) Value(i int) goja.Value {
 // Has reports whether argument i is present and not undefined.
 func (a *Reader) Has(i int) bool { return !goja.IsUndefined(a.Value(i)) }
 
-// String reads argument i as a string.
+// String reads argument i as a string. For another value it sets the error and returns "".
 func (a *Reader) String(i int, param string) string {
 	v := a.Value(i)
 	if s, ok := v.(goja.String); ok {
@@ -151,7 +151,7 @@ func (a *Reader) Options(i int, param string, known ...string) *goja.Object {
 	return o
 }
 
-// Function reads argument i as a function.
+// Function reads argument i as a function. For another value it sets the error and returns nil.
 func (a *Reader) Function(i int, param string) goja.Callable {
 	v := a.Value(i)
 	if f, ok := goja.AssertFunction(v); ok {

@@ -169,7 +169,7 @@ func define(o *goja.Object, name string, v goja.Value) {
 	_ = o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
-// text converts a value to a string like ToString.
+// text converts a value to a string like ToString. It throws a TypeError for a symbol.
 func (b *set) text(v goja.Value) goja.String {
 	if s, ok := v.(goja.String); ok {
 		return s

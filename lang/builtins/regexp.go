@@ -398,7 +398,7 @@ func (r *regExps) findIn(c *compiled, ascii []byte, units []uint16, at int, stic
 	return registers
 }
 
-// execute implements RegExpBuiltinExec.
+// execute implements RegExpBuiltinExec. It returns nil if nothing matches.
 func (r *regExps) execute(o *goja.Object, rx internals.RegExp, s goja.String) *found {
 	at := toLength(get(o, "lastIndex"))
 	c := r.compiled(rx)

@@ -76,7 +76,7 @@ func (r *resizable) add(o *goja.Object, tracking bool) {
 	r.adjust(v, o)
 }
 
-// find returns the view of an object.
+// find returns the view of an object, or nil if there is none.
 func (r *resizable) find(o *goja.Object) *view {
 	for _, v := range r.views {
 		if v.object.Value() == o {

@@ -88,7 +88,7 @@ func zeroOf(v goja.Value) (float64, bool) {
 	return 0, false
 }
 
-// span returns the range of indices that a search visits.
+// span returns the range of indices that a search visits: from is its first index, and end the one behind its last.
 func (b *set) span(name string, c goja.FunctionCall, n int) (from, end int) {
 	f := 0.0
 	if len(c.Arguments) > 1 {

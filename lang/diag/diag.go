@@ -102,7 +102,8 @@ func (d *Diagnostic) headline() string {
 	return s
 }
 
-// Code returns the code of err or of an error in its chain, from a method Code() string or ErrorCode() string.
+// Code returns the code of err or of an error in its chain, from a method Code() string or ErrorCode() string. It returns
+// "" if none has one.
 func Code(err error) string {
 	if c, ok := err.(interface{ Code() string }); ok {
 		return c.Code()
@@ -121,7 +122,8 @@ func Code(err error) string {
 // Text returns the text of err without the code at its end, which [Diagnostic.Error] adds to messages.
 func Text(err error) string { return strings.TrimSuffix(err.Error(), " ["+Code(err)+"]") }
 
-// Hint returns the hint of err or of an error in its chain: from a method Hint() string or from a diagnostic's field.
+// Hint returns the hint of err or of an error in its chain. It comes from a method Hint() string or ErrorHint() string, or
+// from a diagnostic's field. Hint returns "" if none has one.
 func Hint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -138,7 +140,8 @@ func Hint(err error) string {
 	return ""
 }
 
-// Label returns the label of the object concerned, from a method Label() string of err or of an error in its chain.
+// Label returns the label of the object concerned, from a method Label() string of err or of an error in its chain. It
+// returns "" if none has one.
 func Label(err error) string {
 	var l interface{ Label() string }
 	if errors.As(err, &l) {

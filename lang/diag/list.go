@@ -72,7 +72,8 @@ func (l List) Sort() List {
 	return slices.CompactFunc(l, func(a, b *Diagnostic) bool { return a.Position == b.Position && a.Message == b.Message })
 }
 
-// All returns the diagnostics of an error: those of a list or of joined errors, or the error itself as one.
+// All returns the diagnostics of an error: those of a list or of joined errors, or the error itself as one. It returns nil
+// for nil.
 func All(err error) List {
 	if err == nil {
 		return nil

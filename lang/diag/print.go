@@ -44,8 +44,8 @@ func Print(w io.Writer, err error, colors bool) {
 // Format returns the text that [Print] writes.
 func Format(err error, colors bool) string { return FormatFor(err, colors, maxColumns) }
 
-// FormatFor is Format for a terminal with a number of columns. Longer lines of code are cut around the position, so
-// that the marker stays aligned.
+// FormatFor is Format for a terminal with a number of columns. Longer lines of code are cut around the position, so that
+// the marker stays aligned. It returns "" for nil.
 func FormatFor(err error, colors bool, columns int) string {
 	if err == nil {
 		return ""

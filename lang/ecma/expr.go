@@ -167,7 +167,7 @@ func (p *parser) parseConditional(noIn bool, c *cover) ast.Expression {
 	return &ast.ConditionalExpression{Test: test, Consequent: consequent, Alternate: p.parseAssign(noIn, nil)}
 }
 
-// precedence returns the precedence of a binary operator, or 0.
+// precedence returns the precedence of the current token as a binary operator, or 0 if it is none, and the token.
 func (p *parser) precedence(noIn bool) (int, token.Token) {
 	switch k := p.tok.kind; k {
 	case token.COALESCE:
@@ -588,7 +588,8 @@ func (p *parser) parseMemberName(left ast.Expression) ast.Expression {
 	return nil
 }
 
-// parseArguments parses the arguments of a call, at the opening parenthesis.
+// parseArguments parses the arguments of a call, at the opening parenthesis. It returns them and the offset of the closing
+// one.
 func (p *parser) parseArguments() (list []ast.Expression, shut int) {
 	p.expect(token.LEFT_PARENTHESIS)
 	for !p.is(token.RIGHT_PARENTHESIS) {

@@ -213,7 +213,8 @@ func (p *parser) scanWord() string {
 	return b.String()
 }
 
-// scanUnicodeEscape scans the part of \uXXXX or \u{X} behind the u.
+// scanUnicodeEscape scans the part of \uXXXX or \u{X} behind the u. It returns the character, or the problem of an invalid
+// escape.
 func (p *parser) scanUnicodeEscape() (r rune, problem string) {
 	const bad = "Invalid Unicode escape sequence"
 	if p.pos < len(p.src) && p.src[p.pos] == '{' {
@@ -380,7 +381,8 @@ func (p *parser) scanString(quote byte) {
 	}
 }
 
-// scanEscape scans an escape sequence behind its backslash.
+// scanEscape scans an escape sequence behind its backslash and adds its characters to b. It returns the problem of an
+// invalid escape, or "".
 func (p *parser) scanEscape(b *textBuilder, template bool) (problem string) {
 	if p.pos >= len(p.src) {
 		return "Unterminated string literal"
@@ -449,7 +451,8 @@ func (p *parser) scanEscape(b *textBuilder, template bool) (problem string) {
 	return ""
 }
 
-// scanTemplate scans the characters of a template up to ` or ${.
+// scanTemplate scans the characters of a template up to ` or ${, and reports as last which of them it was. A problem is
+// that of the first invalid escape, and its offset.
 func (p *parser) scanTemplate() (raw string, cooked unistring.String, problem string, problemAt int, last bool) {
 	start := p.pos
 	var b textBuilder

@@ -35,7 +35,7 @@ type Export struct {
 	Offset     int
 }
 
-// parseImportExpression parses import(…) or import.meta.
+// parseImportExpression parses import(…) or import.meta. It reports import.meta outside of modules as an error.
 func (p *parser) parseImportExpression() ast.Expression {
 	at := p.tok.start
 	p.next()
@@ -166,7 +166,7 @@ func (p *parser) parseImportClause(imp *Import) {
 	}
 }
 
-// parseModuleName parses the name of an export: a word, or a string.
+// parseModuleName parses the name of an export, which is a word or a string, and reports whether it is a word.
 func (p *parser) parseModuleName(message string) (export string, isWord bool) {
 	t := p.tok
 	switch t.kind {

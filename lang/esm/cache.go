@@ -130,7 +130,7 @@ func (c *Cache) Restore(s *Snapshot) {
 	}
 }
 
-// extension returns the extension with which a path was found before.
+// extension returns the extension with which a path was found before, or false if it was not.
 func (c *Cache) extension(path string) (string, bool) {
 	if c == nil {
 		return "", false

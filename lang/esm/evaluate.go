@@ -183,7 +183,8 @@ type AwaitedError struct {
 // Unwrap returns the error without the position.
 func (a *AwaitedError) Unwrap() error { return a.error }
 
-// advance runs a module to its next await.
+// advance runs a module to its next await, by resuming its generator with v. It returns the awaited value, done at the
+// module's end, or the error that the module throws.
 func (g *Graph) advance(m *Module, method goja.Callable, v goja.Value) (done bool, awaited goja.Value, err error) {
 	result, err := method(m.generator, v)
 	if err != nil {

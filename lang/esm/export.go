@@ -113,7 +113,7 @@ func (g *Graph) exportOf(m *Module, name string, visited map[resolution]bool) (*
 	return found, nil
 }
 
-// exportNames returns the exported names of a module.
+// exportNames returns the exported names of a module. It returns nil for a module in visited, so that circular exports end.
 func (g *Graph) exportNames(m *Module, visited []*Module) []string {
 	if m.builtin != nil {
 		return m.builtin.Keys()
@@ -146,7 +146,8 @@ func (g *Graph) exportNames(m *Module, visited []*Module) []string {
 	return slices.Compact(names)
 }
 
-// importAssignments returns the positions where the exporting module assigns an imported binding.
+// importAssignments returns the positions where the exporting module assigns an imported binding. It returns nil for other
+// names.
 func (m *Module) importAssignments(local string) []diag.Position {
 	for _, l := range m.Unit.Links {
 		if l.Local != local || l.Import >= len(m.deps) {

@@ -90,7 +90,8 @@ func (g *Graph) expose(ns *goja.Object, name string, m *Module, c *cell) {
 	_ = ns.DefineAccessorProperty(name, getter, nil, replaced, goja.FLAG_TRUE)
 }
 
-// Live returns the value behind a namespace getter, so that it prints like a data property.
+// Live returns the value behind a namespace getter, so that it prints like a data property. It returns false for other
+// functions, and before the variable has a value.
 func (g *Graph) Live(getter *goja.Object) (goja.Value, bool) {
 	c, ok := g.host.Attached(getter).(*cell)
 	if !ok || c.value == nil {

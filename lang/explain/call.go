@@ -102,7 +102,8 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 	}
 }
 
-// methodOf returns the first method of a class that a builtin module exports. The first one is the main method.
+// methodOf returns the main method of a class that a builtin module exports, which is its first one. It returns "" if there
+// is no such class.
 func (x *Explainer) methodOf(class string) string {
 	if members := x.classMembers(class); len(members) > 0 {
 		return members[0]
@@ -130,7 +131,7 @@ func (x *Explainer) classOf(d *diag.Diagnostic, expression string) string {
 	return ""
 }
 
-// classMembers returns the members of a class that a builtin module exports.
+// classMembers returns the members of a class that a builtin module exports, or nil if there is no such class.
 func (x *Explainer) classMembers(class string) []string {
 	if class == "" {
 		return nil

@@ -92,7 +92,8 @@ var (
 	regexpLetters = "dgimsuvy"
 )
 
-// regexp formats a regular expression with the interpreter's getters, because its toString would run code of the script.
+// regexp formats a regular expression with the interpreter's getters, because its toString would run code of the script. It
+// returns "" if the object is none.
 func (in *Inspector) regexp(o *goja.Object) string {
 	source := in.method("RegExp.source", o)
 	if source == nil {
@@ -353,7 +354,7 @@ func proxied(o *goja.Object) *goja.Object {
 	return p.Target()
 }
 
-// FunctionText returns a function's source text as written.
+// FunctionText returns a function's source text as written, or "" if the object is no function.
 func (in *Inspector) FunctionText(o *goja.Object) string {
 	if v := in.method("Function.toString", o); v != nil {
 		return v.String()

@@ -439,7 +439,7 @@ func (p *printer) record(o *goja.Object, depth int) string {
 	return head + p.braces("{", "}", p.properties(o, depth, nil), depth)
 }
 
-// tag returns the Symbol.toStringTag of the object or its class.
+// tag returns the Symbol.toStringTag of the object or its class, or false if there is none or it is empty.
 func (p *printer) tag(o *goja.Object) (string, bool) {
 	s, ok := p.in.inherited(o, goja.SymToStringTag).(goja.String)
 	if !ok || s.String() == "" {

@@ -77,7 +77,7 @@ var buffers = later.Value[*bufferLayout]{Make: func() (l *bufferLayout) {
 // HasBuffers reports whether the interpreter's buffers and views have the fields that this package expects.
 func HasBuffers() bool { return buffers.Get().known }
 
-// BufferOf returns the interpreter's part of an ArrayBuffer.
+// BufferOf returns the interpreter's representation of an ArrayBuffer, or false for other values.
 func BufferOf(v goja.Value) (Buffer, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok || o == nil || selfOf(o).tab != buffers.Get().tab {
@@ -114,7 +114,7 @@ func (b Buffer) Detached() Buffer {
 	return gone
 }
 
-// ViewOf returns the interpreter's part of a typed array or a DataView.
+// ViewOf returns the interpreter's representation of a typed array or a DataView, or false for other values.
 func ViewOf(v goja.Value) (View, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok || o == nil {

@@ -80,7 +80,7 @@ func At(o *goja.Object, path string) *goja.Object {
 	return o
 }
 
-// NativeOf returns the functions of a builtin.
+// NativeOf returns pointers to the Go functions that implement a builtin function. It returns false for other objects.
 func NativeOf(o *goja.Object) (Native, bool) {
 	self := Self(o)
 	if !self.IsValid() {
@@ -260,7 +260,7 @@ var layoutPointer = later.Value[*layout]{Make: func() *layout {
 	return &l
 }}
 
-// RegExpOf returns the interpreter's part of a regular expression.
+// RegExpOf returns the interpreter's representation of a regular expression, or false for other values.
 func RegExpOf(v goja.Value) (RegExp, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok || o == nil {
@@ -331,8 +331,8 @@ func Guard(proto *goja.Object, names ...string) {
 	}
 }
 
-// ArrayValues returns the elements of a dense array; nil elements are holes, others may be as [IsAccessor] says. They must not
-// be changed.
+// ArrayValues returns the elements of a dense array; nil elements are holes, others may be as [IsAccessor] says. They must
+// not be changed. It returns false for other objects.
 func ArrayValues(o *goja.Object) ([]goja.Value, bool) {
 	l := layoutPointer.Get()
 	if o == nil {

@@ -50,7 +50,7 @@ func (c *compiler) givenScalar(p *param, at syntax.Span) {
 }
 
 // rankOf returns the end of a message, with the buffer's number of dimensions. Either the kernel or the buffer may have the
-// wrong number.
+// wrong number. It returns "" for arrays that are no parameters.
 func rankOf(p *place) string {
 	if !ofParameter(p) {
 		return ""
@@ -58,7 +58,7 @@ func rankOf(p *place) string {
 	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, spelling.Count(p.arr.Rank, "dimension"))
 }
 
-// orOfRank returns the end of a hint that suggests a buffer of another rank.
+// orOfRank returns the end of a hint that suggests a buffer of another rank. It returns "" if no buffer has that rank.
 func orOfRank(p *place) string {
 	if !ofParameter(p) {
 		return ""

@@ -125,7 +125,7 @@ func (c *compiler) parameter(name Parameter) value {
 	return bad
 }
 
-// captured converts the result of Source.Capture to a value.
+// captured converts the result of Source.Capture to a value. It returns false after an error, which it has reported.
 func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) {
 	switch got := got.(type) {
 	case bool:
@@ -247,7 +247,7 @@ func IsLanguageName(name string) bool {
 	return ok
 }
 
-// languageName returns the predefined meaning of a name.
+// languageName returns the predefined meaning of a name, or false if there is none.
 func languageName(name string) (value, bool) {
 	if v, ok := globalBuiltins.Get()[name]; ok {
 		return v, true

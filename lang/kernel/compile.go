@@ -389,7 +389,7 @@ func (c *compiler) settleVar(v *variable) {
 	v.info.known, v.info.typ = true, typ
 }
 
-// find returns the variable of a declaration.
+// find returns the variable of a declaration, or nil if no function that is being compiled declares it.
 func (c *compiler) find(d *syntax.Decl) *variable {
 	for f := c.frame; f != nil; f = f.outer {
 		if f.fn == d.Func {

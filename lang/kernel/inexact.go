@@ -36,7 +36,8 @@ func Held(x float64, t ir.Type) (now float64, ok bool) {
 	return now, !isIntegral(x) || math.Abs(x) > 1<<53
 }
 
-// heldInt is Held for integer types. An unsigned type also holds negative numbers of its width, as bits.
+// heldInt is Held for integer types of up to 32 bits; for wider ones it returns true. An unsigned type also holds negative
+// numbers of its width, as bits.
 func heldInt(x float64, t ir.Type) (now float64, ok bool) {
 	bits := 8 * t.Size()
 	if bits == 64 {

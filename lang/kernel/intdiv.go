@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// quotient recognizes (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers. These are conversions: the result's uses are no
-// evidence of the types of a and b.
+// quotient compiles (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b), and returns false for other expressions. These are
+// conversions: the result's uses are no evidence of the types of a and b.
 func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	var div syntax.Expr
 	switch x := x.(type) {

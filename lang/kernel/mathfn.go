@@ -18,7 +18,7 @@ type mathFunc struct {
 	compile   func(c *compiler, name string, args []value, x *syntax.Call) value // nil: call of the device library
 }
 
-// mathFuncOf returns the function of Math with a name.
+// mathFuncOf returns the function of Math with a name, or false if kernels have none.
 func mathFuncOf(name string) (f mathFunc, ok bool) {
 	switch name {
 	case "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",

@@ -124,7 +124,7 @@ func (j *phiJoin) scalar(a, b value) func() value {
 	return func() value { return register(j.results[n]).withTaint(a.taint | b.taint) }
 }
 
-// parts joins tuples and objects part by part.
+// parts joins tuples and objects part by part. It returns nil if two parts cannot be joined.
 func (j *phiJoin) parts(a value, other []value) func() value {
 	makers := make([]func() value, len(other))
 	for i := range other {
@@ -158,7 +158,7 @@ func sameBut(p, q *place) bool {
 	return true
 }
 
-// indexType returns a type that holds the values of two index types.
+// indexType returns a type that holds the values of two index types, or false if there is none.
 func indexType(a, b ir.Type) (ir.Type, bool) {
 	switch {
 	case a == b:

@@ -444,7 +444,8 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 	}
 }
 
-// pickConstant is pickClause for a switch whose tests are all literals, which need no evaluation order.
+// pickConstant is pickClause for a switch whose tests are all literals, which need no evaluation order. It returns false
+// for other switches.
 func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, bool) {
 	for _, cl := range s.Cases {
 		switch t := cl.Test.(type) {

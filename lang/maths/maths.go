@@ -205,7 +205,7 @@ func (f *functions) defineForBigInts() {
 	})
 }
 
-// asBigInt returns the value of a BigInt.
+// asBigInt returns the value of a BigInt, or false for other values.
 func asBigInt(v goja.Value) (n *big.Int, ok bool) {
 	if _, isObject := v.(*goja.Object); isObject || v.ExportType() != bigIntType {
 		return nil, false

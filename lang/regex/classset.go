@@ -14,7 +14,8 @@ type operand struct {
 	span bool // a range
 }
 
-// classSet parses the contents of a class with the flag v, and the closing bracket.
+// classSet parses the contents of a class with the flag v, and the closing bracket. It returns the characters and the
+// strings of the class, and whether an operand may contain strings.
 func (p *parser) classSet(at int) (charSet, [][]rune, bool) {
 	p.enter(at)
 	defer func() { p.depth-- }()

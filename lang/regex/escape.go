@@ -73,7 +73,7 @@ func (p *parser) unicodeEscape(unicode bool) rune {
 	return lead
 }
 
-// escape parses what follows a backslash outside of a class.
+// escape parses what follows a backslash outside of a class, and reports whether a quantifier may follow.
 func (p *parser) escape() (n *node, quantifiable bool) {
 	at := p.at - 1
 	c := p.peek()
@@ -128,7 +128,8 @@ func (p *parser) backreference(at int) *node {
 	return nil
 }
 
-// classEscape parses \d, \p{…} and so on.
+// classEscape parses \d, \p{…} and so on. It returns the characters, the strings of a property of strings, and false if
+// another escape follows.
 func (p *parser) classEscape() (s charSet, strs [][]rune, ok bool) {
 	at := p.at - 1
 	c := p.peek()

@@ -29,7 +29,7 @@ func Literal(pattern, flags string) string {
 	return b.String()
 }
 
-// FromLiteral returns the pattern and the flags of a text made by [Literal].
+// FromLiteral returns the pattern and the flags of a text made by [Literal]. It returns false for other texts.
 func FromLiteral(text string) (pattern, flags string, ok bool) {
 	text, ok = strings.CutPrefix(text, literalStart)
 	if !ok {

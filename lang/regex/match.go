@@ -322,7 +322,7 @@ func repeat[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode b
 	return pos, m.repeated(in, pc, n, pos, least)
 }
 
-// repeatBack is repeat in the direction of a lookbehind.
+// repeatBack is repeat in the direction of a lookbehind, whose matches precede pos.
 func repeatBack[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode bool) (int, bool) {
 	n, least := int32(0), pos
 	for n < in.max && pos > 0 {
@@ -569,7 +569,8 @@ func refer[E unit](m *Matcher, in *inst, text []E, pos int, unicode bool) int {
 	return pos
 }
 
-// matchStrings matches one of the strings of an instruction, or a character of its set. It pushes the choices after the first.
+// matchStrings matches one of the strings of an instruction, or a character of its set. It returns the end of the first
+// choice, or −1, and pushes the other choices.
 func matchStrings[E unit](m *Matcher, in *inst, text []E, pos int, next int32) int {
 	back := in.lazy
 	var ends [2]int

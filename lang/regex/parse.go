@@ -306,7 +306,7 @@ func (p *parser) term() *node {
 	return &node{op: opRepeat, kids: []*node{n}, min: min, max: max, lazy: lazy, lo: first + 1, hi: p.groups + 1}
 }
 
-// quantifier parses an optional quantifier.
+// quantifier parses a quantifier, and returns false if there is none. Its maximum may be unlimited.
 func (p *parser) quantifier() (low, high int, lazy, ok bool) {
 	switch p.peek() {
 	case '*':
@@ -333,7 +333,7 @@ func (p *parser) quantifier() (low, high int, lazy, ok bool) {
 	return low, high, p.eat('?'), true
 }
 
-// braces parses {n}, {n,} or {n,m}.
+// braces parses {n}, {n,} or {n,m}. It returns false for other texts, whose first characters it may have passed.
 func (p *parser) braces() (low, high int, ok bool) {
 	p.at++
 	if low, ok = p.decimal(); !ok {
@@ -348,7 +348,7 @@ func (p *parser) braces() (low, high int, ok bool) {
 	return low, high, p.eat('}')
 }
 
-// decimal parses a number, which is limited to unlimited.
+// decimal parses a number and returns at most unlimited. It returns false if there is no digit.
 func (p *parser) decimal() (n int, ok bool) {
 	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
 		n = min(n*10+int(c-'0'), unlimited)
@@ -414,7 +414,7 @@ func (p *parser) fold(s charSet) charSet {
 	return s.closure(p.unicode)
 }
 
-// group parses the rest of a group or of a lookaround.
+// group parses the rest of a group or of a lookaround, and reports whether a quantifier may follow.
 func (p *parser) group(at int) (n *node, quantifiable bool) {
 	close := func() {
 		if !p.eat(')') {

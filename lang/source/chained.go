@@ -47,7 +47,7 @@ func Chained(text string, line, column int) string {
 	return text[end+m[2] : end+m[3]]
 }
 
-// offsetOf returns the offset of a position, or −1.
+// offsetOf returns the offset in bytes of a position, or −1 if the text has fewer lines.
 func offsetOf(text string, line, column int) int {
 	start := 0
 	for range line - 1 {
@@ -111,7 +111,8 @@ func arguments(text string, open int) (list []string, end int) {
 	return nil, -1
 }
 
-// quoted returns the length of a string literal, or −1.
+// quoted returns the length in bytes of the string literal at the start of a text. It returns −1 if the literal does not
+// end in its line.
 func quoted(text string, quote byte) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

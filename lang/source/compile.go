@@ -128,7 +128,8 @@ func compileText(u *Unit, o Options) (*Unit, *problem) {
 	return finish(u, program, o)
 }
 
-// parse parses a text. A prompt line that looks like an object is parsed as an expression.
+// parse parses a text and returns the problem of the first error, if any. A prompt line that looks like an object is parsed
+// as an expression.
 func parse(text string, kind Kind) (*ecma.Program, *problem) {
 	if needsPlain(text, nesting.Max) {
 		if _, p := parsePlain(nesting.Plain(text), kind); p != nil {

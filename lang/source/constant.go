@@ -39,7 +39,8 @@ func misfolds(e *ast.BinaryExpression) bool {
 	return math.Abs(l) >= bitsLimit || math.Abs(r) >= bitsLimit
 }
 
-// constant returns the value of a constant number.
+// constant returns the value of a constant number, or false for other expressions. For bitwise operators it returns 1,
+// which stands for any number that fits.
 func constant(e ast.Expression) (float64, bool) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:

@@ -220,7 +220,7 @@ func constantPower(e *ast.BinaryExpression) ast.Expression {
 	return &ast.NumberLiteral{Idx: e.Idx0(), Value: r}
 }
 
-// literalNumber returns the value of a number literal with an optional minus sign.
+// literalNumber returns the value of a number literal with an optional minus sign, or false for other expressions.
 func literalNumber(e ast.Expression) (x float64, ok bool) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:

@@ -191,8 +191,8 @@ func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part fun
 	return out
 }
 
-// binding visits a declared target and its initializer. It returns the marking of an initializer that is a function with the
-// target's name.
+// binding visits a declared target and its initializer. It returns the marking of an initializer that is a function with
+// the target's name, or nil.
 func (w *walker) binding(b *ast.Binding) *marking {
 	w.target(b.Target, false)
 	if b.Initializer == nil {
@@ -231,7 +231,8 @@ func (w *walker) named(slot *ast.Expression, name unistring.String) {
 	}
 }
 
-// assignedFunction marks the function in "f = …" with a separate statement, because a wrapped function would lose its name.
+// assignedFunction returns a statement that marks the function in "f = …", because a wrapped function would lose its name.
+// It returns nil for other statements.
 func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 	es, ok := s.(*ast.ExpressionStatement)
 	if !ok {

@@ -15,7 +15,7 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// Memory returns the memory of values as bytes.
+// Memory returns the memory of values as bytes, without a copy. It returns nil for an empty slice.
 func Memory[T Element](values []T) []byte {
 	if len(values) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func Bytes(v goja.Value) ([]byte, bool) {
 	return memory[from : from+n : from+n], true
 }
 
-// memoryOf returns the memory of an exported typed array as bytes.
+// memoryOf returns the memory of an exported typed array as bytes, or false for other values.
 func memoryOf(exported any) ([]byte, bool) {
 	switch s := exported.(type) {
 	case []uint8:

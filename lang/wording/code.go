@@ -24,7 +24,7 @@ func LeadingExpression(s string) string {
 	return s
 }
 
-// TrailingExpression returns the suffix of s that consists of names, members, indices and calls.
+// TrailingExpression returns the suffix of s that consists of names, members, indices and calls. It is "" if there is none.
 func TrailingExpression(s string) string {
 	runes := []rune(s)
 	i := len(runes)

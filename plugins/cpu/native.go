@@ -95,7 +95,7 @@ func (p *nativeProgram) Symbols() []offload.Symbol {
 
 func isRegion(s native.Symbol) bool { return s.Function && strings.HasPrefix(s.Name, regions.Prefix) }
 
-// Channel implements [offload.Channeled].
+// Channel implements [offload.Channeled]. It returns nil for programs without ports.
 func (p *nativeProgram) Channel() *offload.Channel {
 	if p.ports == nil {
 		return nil

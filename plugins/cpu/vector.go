@@ -77,7 +77,8 @@ func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	return code, units, nil
 }
 
-// variant returns the code for a launch. It turns panics into errors, since the caller holds the queue's lock.
+// variant returns the code for a launch and its number of units. It turns panics into errors, since the caller holds the
+// queue's lock.
 func (x *vectorized) variant(g *interp.Launch) (v *spmd.Variant, units int, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -45,7 +45,7 @@ func (s *scripts) do(call func()) {
 	call()
 }
 
-// Links implements [ranks.Member].
+// Links implements [ranks.Member]. It returns nil if no MPI launcher started the process.
 func (plugin) Links(ctx context.Context) (ranks.Links, error) {
 	if !Launched() {
 		return nil, nil

@@ -166,7 +166,7 @@ func (p *imageProgram) KernelAs(name string, sig *offload.Signature) (offload.Ke
 	return k, nil
 }
 
-// check compares a signature with the parameters that the driver reports.
+// check returns an error if a signature does not fit the parameters that the driver reports.
 func (o *kernelObject) check(sig *offload.Signature) *offload.Error {
 	var given []*imageParam
 	for i := range o.params {

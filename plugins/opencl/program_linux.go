@@ -197,7 +197,7 @@ func meetsInBranch(b *ir.Block, branch bool) bool {
 	return false
 }
 
-// buildSource compiles a source, or loads its binary from the cache.
+// buildSource compiles a source, or loads its binary from the cache. It returns the build log even if the build fails.
 func (d *device) buildSource(source, options string) (p cl.Program, log string, err error) {
 	info := d.Info()
 	key := cacheKey(d.driver, info.Name, info.Arch, info.DriverVersion, options, source)

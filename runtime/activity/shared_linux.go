@@ -61,7 +61,8 @@ func Find() (list []Process) {
 	return list
 }
 
-// look looks for the shared memory among the open files of a process.
+// look looks for the shared memory among the open files of a process. It returns false if there is none that this process
+// may read.
 func look(pid int, dir string) (p Process, ok bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil { // of another user, or gone

@@ -28,7 +28,7 @@ type raw struct {
 	ids     offload.Kernel
 }
 
-// raw returns the device's contract. close ends what it made.
+// raw returns the device's contract with a program, a kernel and a queue. close ends these.
 func (t *T) raw() (r *raw, close func()) {
 	r = &raw{device: t.device.Contract()}
 	images, err := image.Split("conform", kernelImage)

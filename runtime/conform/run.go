@@ -141,7 +141,8 @@ func (t twin) MaxClass() int {
 	return offload.ClassGPU
 }
 
-// runCase runs one case on a goroutine of its own, so that a hang is detected.
+// runCase runs one case on a goroutine of its own, and reports whether it hangs: it still runs some time after its
+// context's end.
 func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Device, opts *Options) (r Result, hung bool) {
 	start := time.Now()
 	limited, cancel := stopwatch.WithTimeout(ctx, opts.Timeout)
@@ -274,7 +275,7 @@ func (t *T) refused(what string, err error, codes ...offload.Code) {
 	t.Errorf("%s%s gave %v, not one of %v", where(), what, err, codes)
 }
 
-// where returns the line of the case that called a helper.
+// where returns the line of the case that called a helper, as "file:line: ", or "" if no case did.
 func where() string {
 	for skip := 2; ; skip++ {
 		_, file, line, ok := runtime.Caller(skip)

@@ -207,7 +207,7 @@ func (o *object) described() ([]deposit, error) {
 	return list, nil
 }
 
-// wordsAt returns n bytes at an address, or nothing.
+// wordsAt returns n bytes at an address, or nil if the pointers do not hold them all.
 func wordsAt(pointers []words, addr, n uint64) []byte {
 	for _, p := range pointers {
 		if addr >= p.addr && addr-p.addr <= uint64(len(p.data)) && n <= uint64(len(p.data))-(addr-p.addr) {

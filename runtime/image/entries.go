@@ -127,7 +127,8 @@ func (o *object) entryTables() ([]*entryTable, error) {
 	return tables, nil
 }
 
-// nameSlot returns the index of the entry whose name pointer is at an offset of the table.
+// nameSlot returns the index of the entry whose name pointer is at an offset of the table, in bytes. It returns false if no
+// such pointer is there.
 func (t *entryTable) nameSlot(offset uint64) (int, bool) {
 	if offset >= t.section.size || offset%t.bytes != uint64(t.entryLayout.name) {
 		return 0, false

@@ -134,7 +134,7 @@ func fileError(op, path string, err error) error {
 	return e
 }
 
-// neighbour returns the path of a file in the same directory with a similar name.
+// neighbour returns the path of a file in the same directory with a similar name, or "" if there is none.
 func neighbour(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

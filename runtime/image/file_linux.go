@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile returns the bytes of a file; a regular file is mapped.
+// mapFile returns the bytes of a file, and the function that frees them. A regular file is mapped; other files are read.
 func mapFile(f *os.File, info os.FileInfo) ([]byte, func() error, error) {
 	size := info.Size()
 	if !info.Mode().IsRegular() || size == 0 {

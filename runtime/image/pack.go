@@ -108,7 +108,7 @@ func (e *BundleEntry) setArch(label string, img *offload.Image) error {
 }
 
 // Clash returns two of the architectures that one file may not have code for: target IDs of one AMD processor that set
-// different features. A device could run both.
+// different features. A device could run both. The result is false if there are none.
 func Clash(archs []string) (a, b string, ok bool) {
 	for i, x := range archs {
 		first, err := amdgpu.Parse(x)

@@ -57,7 +57,8 @@ func Current() Job {
 	return j
 }
 
-// LocalRank returns the number of this process among those of its job on this machine.
+// LocalRank returns the number of this process among those of its job on this machine, from 0. It returns false if the
+// launcher did not say.
 func LocalRank() (n int, ok bool) {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n >= 0 {

@@ -26,7 +26,7 @@ func (c Convention) String() string {
 	return fmt.Sprintf("convention(%d)", uint8(c))
 }
 
-// ParseConvention returns the convention with a name.
+// ParseConvention returns the convention with a name, or false if there is none.
 func ParseConvention(name string) (Convention, bool) {
 	for c, n := range conventionNames {
 		if n == name {

@@ -43,7 +43,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// ParseType returns the type with a name.
+// ParseType returns the type with a name. It returns false for other names, and for that of Opaque.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name && t != int(Opaque) {

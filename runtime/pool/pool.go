@@ -97,7 +97,7 @@ func (p *Pool[T]) free(member int) bool {
 	return !m.Lost && m.Running < p.width
 }
 
-// own returns the first waiting task of a member, or the first without data.
+// own takes the first waiting task of a member, or else the first task without data. It returns false if there is neither.
 func (p *Pool[T]) own(member int) (task T, ok bool) {
 	if task, ok = takeFirst(&p.near[member]); ok {
 		p.owned--
@@ -106,7 +106,8 @@ func (p *Pool[T]) own(member int) (task T, ok bool) {
 	return takeFirst(&p.common)
 }
 
-// steal returns the last task of the longest list of a fully occupied member.
+// steal takes the last task from the longest list of a member that is fully occupied, and counts it as stolen by member. It
+// returns false if all such lists are empty.
 func (p *Pool[T]) steal(member int) (task T, ok bool) {
 	longest := -1
 	if p.owned == 0 {

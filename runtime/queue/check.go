@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// CheckGrid checks the size and the group size of a launch against the device's limits.
+// CheckGrid returns an error if the size or the group size of a launch exceeds the device's limits or is not valid.
 func CheckGrid(l *offload.Launch, limits *offload.Limits) *offload.Error {
 	refuse := func(format string, args ...any) *offload.Error {
 		err := offload.Errorf(offload.InvalidSize, "launch", format, args...).On("", l.Kernel.Info().Name)

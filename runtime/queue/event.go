@@ -92,7 +92,8 @@ func (ev *Event) Failure() error {
 	return cmp.Or(ev.own, ev.err)
 }
 
-// Since returns the time from an earlier event of the device to this one.
+// Since returns the time from an earlier event of the device to this one, in nanoseconds. It returns false unless both are
+// done and have times of the same clock.
 func (ev *Event) Since(earlier offload.Event) (ns int64, ok bool) {
 	e, same := earlier.(*Event)
 	if !same || !ev.Done() || !e.Done() || (e.queue.lane == nil) != (ev.queue.lane == nil) {

@@ -12,7 +12,8 @@ const keptTimes = 1 << 14
 // times are the times at which the latest commands ended, by their numbers.
 type times [keptTimes]atomic.Int64
 
-// Now implements [offload.Timekeeper].
+// Now implements [offload.Timekeeper]. It returns false on queues of asynchronous devices, and for events that are not
+// done.
 func (q *Queue) Now(since offload.Event) (ns int64, newest uint64, idle, ok bool) {
 	e, same := since.(*Event)
 	if !same || q.lane != nil || e.queue.lane != nil || !e.done.Load() {
@@ -25,7 +26,7 @@ func (q *Queue) Now(since offload.Event) (ns int64, newest uint64, idle, ok bool
 	return q.opts.Clock.Now() - e.time, newest, q.head.Load() == newest, true
 }
 
-// Ended implements [offload.Timekeeper].
+// Ended implements [offload.Timekeeper]. It knows the times of the last keptTimes commands since the first call of Now.
 func (r *runner) Ended(number uint64, since offload.Event) (ns int64, done, ok bool) {
 	e, same := since.(*Event)
 	t := r.times.Load()

@@ -102,7 +102,8 @@ func (g *Group) Gather(root int, p *Payload) Operation {
 	})
 }
 
-// collect returns the data of all members at the root.
+// collect returns the data of all members at the root, in order of their ranks. At other members it sends their data and
+// returns nil.
 func (c *Call) collect(ctx context.Context, root int, data []byte, step int) ([][]byte, error) {
 	if c.g.rank != root {
 		c.send(root, step, data)

@@ -120,7 +120,7 @@ func (r *Replay) register(ctx context.Context, native bool) error {
 	return nil
 }
 
-// view returns the buffer of a view.
+// view returns the buffer of a view, or nil for nil. The error says that the recording is damaged.
 func (r *Replay) view(v *view) (*session.Buffer, error) {
 	if v == nil {
 		return nil, nil
@@ -294,7 +294,8 @@ func (r *Replay) Verify(ctx context.Context) (checked int, list []Difference, er
 	return checked, list, nil
 }
 
-// compare compares the elements of a buffer.
+// compare compares the elements of a buffer. It returns the first difference and the number of different elements, or false
+// if the bytes are equal.
 func compare(m *memory, got, want []byte) (d Difference, differs bool) {
 	if bytes.Equal(got, want) {
 		return d, false

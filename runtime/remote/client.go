@@ -333,7 +333,7 @@ func (c *client) outstanding() (list []lease.Mark) {
 	return list
 }
 
-// busyOthers returns the links to at most mostOthers other servers of the cluster that have commands in flight.
+// busyOthers returns the links to other servers of the cluster that have commands in flight, at most mostOthers of them.
 func (c *client) busyOthers() (list []*link) {
 	if c.cluster == nil {
 		return nil

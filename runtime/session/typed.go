@@ -41,7 +41,7 @@ func TypeOf[T Scalar]() offload.Type {
 	}
 }
 
-// Bytes returns the memory of a slice.
+// Bytes returns the memory of a slice, without a copy. It returns nil for an empty slice.
 func Bytes[T Scalar](s []T) []byte {
 	if len(s) == 0 {
 		return nil

@@ -298,7 +298,7 @@ func startPeer(command ...string) (*peer, error) {
 	return p, p.cmd.Start()
 }
 
-// run runs an operation once.
+// run runs an operation once. It returns the time that the peer measured, in seconds, and an element of the result.
 func (p *peer) run(name string) (seconds, element float64, err error) {
 	if _, err := fmt.Fprintln(p.in, name); err != nil {
 		return 0, 0, err

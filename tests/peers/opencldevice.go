@@ -51,7 +51,7 @@ func onOpenCL(r *report) error {
 	return cl.copies(r, dev, q)
 }
 
-// emptyOn loads an empty kernel.
+// emptyOn loads an empty kernel. close unloads its program.
 func emptyOn(ctx context.Context, dev offload.Device) (k offload.Kernel, close func(), err error) {
 	m, err := ir.ParseText("empty", "orepl-ir 1\nkernel empty() real f32 {\n  return\n}\n")
 	if err != nil {

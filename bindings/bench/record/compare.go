@@ -391,7 +391,8 @@ func (c *Comparison) Table() string {
 	return b.String()
 }
 
-// Rule describes when rows differ, and what other programs explain, in lines of text.
+// Rule describes in lines of text when rows differ, and which differences other programs explain. It returns "" without
+// changes.
 func (c *Comparison) Rule() string {
 	if len(c.Changes) == 0 {
 		return ""

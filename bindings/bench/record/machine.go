@@ -124,7 +124,7 @@ func Commit(dir string) string {
 	}
 }
 
-// resolve returns the commit that the content of HEAD refers to.
+// resolve returns the commit that the content of HEAD refers to, or "" if its reference is not found.
 func resolve(git, head string) string {
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
 	if !symbolic {

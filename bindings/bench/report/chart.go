@@ -221,7 +221,8 @@ func seriesOf(results []*record.Result, axis string, m measure) []series {
 	return list
 }
 
-// ranges returns the scales of a chart for its series.
+// ranges returns the scales of a chart for its series. The result binary reports whether all values of the x axis are
+// powers of two.
 func ranges(list []series, height float64) (x, y scale, binary bool) {
 	x = scale{low: math.Inf(1), high: math.Inf(-1), from: leftMargin, to: chartWidth - rightMargin}
 	y = scale{low: math.Inf(1), high: math.Inf(-1), from: height - bottom, to: topMargin}

@@ -223,7 +223,7 @@ func facts(run *record.Run) [][2]string {
 	return slices.DeleteFunc(list, func(f [2]string) bool { return f[1] == "" })
 }
 
-// share describes the share of the processors' time that other programs used.
+// share describes the share of the processors' time that other programs used. It returns "" if that is not known, or none.
 func share(others float64) string {
 	if others <= 0 {
 		return "" // unknown, or none

@@ -67,8 +67,9 @@ func relative(change float64) string {
 	return text
 }
 
-// boxes draws the samples of each result relative to their median: quartiles, whiskers to 1.5 interquartile ranges, and outliers.
-// An arrow stands for samples beyond the chart. The note is about results that are left out.
+// boxes draws the samples of each result relative to their median: quartiles, whiskers to 1.5 interquartile ranges, and
+// outliers. An arrow stands for samples beyond the chart. The note says that further results are left out, or is "".
+// Without results of two or more samples, both are "".
 func boxes(results []record.Result) (svg template.HTML, note string) {
 	var shown []*record.Result
 	for i := range results {
@@ -130,7 +131,7 @@ func boxes(results []record.Result) (svg template.HTML, note string) {
 	return template.HTML(b.String()), note
 }
 
-// whiskers returns the extreme values within limits.
+// whiskers returns the least and the greatest of the values between from and to.
 func whiskers(sorted []float64, from, to float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range sorted {
@@ -144,8 +145,9 @@ func whiskers(sorted []float64, from, to float64) (low, high float64) {
 // The ratios of medians that a chart of changes shows at most.
 const leastRatio, mostRatio = 0.001, 1000
 
-// forest draws the changes against the baseline with their intervals, from the greatest one down, on a scale with equal distances for
-// equal ratios. An arrow stands for what is beyond the chart. The note is about changes that are left out.
+// forest draws the changes against the baseline with their intervals, from the greatest one down, on a scale with equal
+// distances for equal ratios. An arrow stands for values beyond the chart. The note says that further changes are left out,
+// or is "". Both are "" if there are no changes.
 func forest(changes []record.Change) (svg template.HTML, note string) {
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c record.Change) bool { return math.IsNaN(c.Change) })
 	if n := len(changes); n > mostRows {

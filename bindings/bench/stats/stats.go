@@ -211,8 +211,9 @@ const (
 	fewestModes = 12
 )
 
-// modes returns the medians of the two groups of a bimodal distribution, from sorted samples. The split minimizes the sum of
-// squares within the groups. Both groups must have a good share of the samples, and be far apart relative to their spreads.
+// modes returns the medians of the two groups of a bimodal distribution, from sorted samples. The split minimizes the sum
+// of squares within the groups. The result ok is false unless both groups have a good share of the samples and are far
+// apart relative to their spreads.
 func modes(sorted []float64) (low, high float64, ok bool) {
 	n := len(sorted)
 	if n < fewestModes {

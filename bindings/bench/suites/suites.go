@@ -44,7 +44,8 @@ func Names() []string {
 	return names
 }
 
-// Script returns the script that runs a suite on the devices that its arguments name.
+// Script returns the script that runs a suite on the devices that its arguments name, or false if there is no suite with
+// this name.
 func Script(name string) (text string, ok bool) {
 	for _, s := range list {
 		if s.name == name {

@@ -145,7 +145,8 @@ func newScalar(x any) *scalar {
 	return &scalar{"string", fmt.Sprint(x)}
 }
 
-// value returns the value from which newScalar made s.
+// value returns the value from which newScalar made s; it is nil for a nil s. The error says that the message does not
+// follow the protocol.
 func (s *scalar) value() (any, error) {
 	if s == nil {
 		return nil, nil

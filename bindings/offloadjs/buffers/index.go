@@ -48,7 +48,7 @@ func (n noElements) refuse(key string) {
 		WithHint("read them first: (await x.read())[%d], or await x.at(%d); write them with x.write, or x.setSlice(%[2]d, value)", i, i))
 }
 
-// Get is called for properties that a buffer lacks.
+// Get is called for properties that a buffer lacks. It refuses indices of elements, and returns nil.
 func (n noElements) Get(key string) goja.Value {
 	n.refuse(key)
 	return nil

@@ -87,7 +87,8 @@ func (m *Module) sourceOf(info *lang.FunctionInfo) *kernel.Source {
 	}
 }
 
-// capture returns the value of a free variable of a function.
+// capture returns the value of a free variable of a function. It returns nil for names of the kernel language and for
+// undeclared ones. The error says why a kernel cannot read the variable.
 func (m *Module) capture(info *lang.FunctionInfo, name string) (any, error) {
 	c, ok := info.Capture(name)
 	switch {
@@ -251,7 +252,7 @@ func (c capturedObject) Field(name string) (any, error) {
 func (c capturedObject) Fields() []string { return c.o.Keys() }
 
 // BuffersOf returns the buffers that a function captures, directly or through functions that it calls. Their names are
-// distinct and differ from the taken ones.
+// distinct and differ from the taken ones. It returns nil if the value is no function of a script.
 func (m *Module) BuffersOf(fn goja.Value, taken ...string) (found []*buffers.Buffer, names map[*buffers.Buffer]string) {
 	info, err := m.Engine.FunctionInfo(fn)
 	if err != nil {
@@ -284,7 +285,7 @@ func (m *Module) BuffersOf(fn goja.Value, taken ...string) (found []*buffers.Buf
 	return found, names
 }
 
-// LanguageName returns the number of a global object that the kernel language also defines.
+// LanguageName returns the number of a global object that the kernel language also defines, or false for other objects.
 func (m *Module) LanguageName(o *goja.Object) (number int, ok bool) {
 	if number = slices.Index(m.language, o); number < 0 && o == m.atomics() {
 		number = len(m.language)

@@ -96,7 +96,8 @@ func describedParams(params []contract.Param) []libraryParam {
 	return list
 }
 
-// parseSignature parses the signature of a library's kernel: {x: [f32], …}, or {args: […] | {x: …}, convention, axes}.
+// parseSignature parses the signature of a library's kernel: {x: [f32], …}, or {args: […] | {x: …}, convention, axes}. It
+// also returns its parameters.
 func (m *Module) parseSignature(name string, o *goja.Object) (*contract.Signature, []libraryParam, error) {
 	const op = "kernel"
 	refuse := func(format string, args ...any) *contract.Error {

@@ -76,7 +76,7 @@ func (s *specialization) byRows(param int) bool {
 	return s.rows[param]
 }
 
-// coordinate returns the axis of g.x, g.y or g.z, plus an optional constant.
+// coordinate returns the axis of g.x, g.y or g.z, to which a constant may be added. It returns false for other values.
 func coordinate(v *ir.Value) (axis int, ok bool) {
 	in := v.Def
 	if in == nil {

@@ -84,7 +84,7 @@ func (w *overflowTracker) done() bool {
 	return w.never || w.analyses >= maxAnalyses
 }
 
-// launch records a launch and returns the new warnings.
+// launch records a launch and returns the new warnings, or nil if an earlier analysis covers it.
 func (w *overflowTracker) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -107,7 +107,8 @@ func optionOf(key string, known []string) string {
 	return key
 }
 
-// launchHint returns advice on launch options for a bare count or array, and the names of the options of other operations.
+// launchHint returns advice on launch options for a bare count or array. For other operations, known has the names of their
+// options, which it lists; it returns "" without any.
 func (r *Reader) launchHint(known []string, v goja.Value) string {
 	if !slices.Contains(known, "groupSize") {
 		if len(known) == 0 {

@@ -128,7 +128,7 @@ func (p *Pipeline) diagnosed(ctx context.Context, err error) diag.List {
 	return diag.All(p.explain(ctx, err))
 }
 
-// undeclared returns a problem for each name that run takes and the declaration lacks.
+// undeclared returns a problem for each name that run destructures and the declaration lacks.
 func (p *Pipeline) undeclared() (found diag.List) {
 	known := []string{"device", "queue"}
 	for _, list := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {

@@ -64,7 +64,7 @@ func check(text string, outside func(name string) Meaning, launches bool) bool {
 	return c.ok
 }
 
-// parse returns the parts of a function's text: a function, an arrow function or a method.
+// parse returns the parts of a function's text: a function, an arrow function or a method. Both are nil for other texts.
 func parse(text string) (*ast.ParameterList, ast.ConciseBody) {
 	for _, around := range [][2]string{{"(", "\n)"}, {"({", "\n})"}} {
 		program, err := ecma.Parse(around[0]+text+around[1], ecma.Options{Strict: true})

@@ -153,7 +153,8 @@ func (m *Module) ObjectOf(t element.Type) *goja.Object {
 	return o
 }
 
-// ForeignType returns the element type for its own name, for that of a typed array, or for that in another language.
+// ForeignType returns the element type for its own name, for that of a typed array, or for that in another language. It
+// returns false for other names.
 func ForeignType(name string) (ir.Type, bool) {
 	for _, t := range element.ScalarTypes {
 		if name == t.String() {

@@ -149,7 +149,8 @@ func (in *input) all(ctx context.Context) ([]byte, error) {
 	return heap.ReadAll(ctx, reader{in, ctx}, 0, in.e.Options().Limits.Memory)
 }
 
-// readLine returns a line that was read with an earlier one. It must be called on the loop's goroutine.
+// readLine returns a line that was read with an earlier one, or false if a read is in progress or no whole line is left. It
+// must be called on the loop's goroutine.
 func (in *input) readLine() (line []byte, ok bool) {
 	select {
 	case <-in.last: // no operation uses rest
@@ -159,7 +160,8 @@ func (in *input) readLine() (line []byte, ok bool) {
 	}
 }
 
-// cut takes the first line from rest, in which there is no line break before from.
+// cut takes the first line from rest, without its line break. There is no line break before from. It returns false if there
+// is none behind it either.
 func (in *input) cut(from int) (line []byte, ok bool) {
 	at := bytes.IndexByte(in.rest[from:], '\n')
 	if at < 0 {

@@ -73,8 +73,8 @@ func (r Reader) domain(text string) (string, error) {
 	return name, nil
 }
 
-// mapped drops characters that domain names ignore: soft hyphens, joiners and variation selectors. It converts all forms of
-// the dot to U+002E.
+// mapped returns a character of a domain name: U+002E for all forms of the dot, and −1 for ignored ones. These are soft
+// hyphens, joiners and variation selectors.
 func mapped(c rune) rune {
 	switch {
 	case c == 0xad || c == 0x200b || c == 0x2060 || c == 0xfeff || c >= 0xfe00 && c <= 0xfe0f:
@@ -108,7 +108,8 @@ func endsInNumber(domain string) bool {
 	return ok
 }
 
-// number parses a part of an IPv4 address: decimal, hexadecimal after 0x, or octal after 0.
+// number parses a part of an IPv4 address: decimal, hexadecimal after 0x, or octal after 0. It returns false for other
+// texts. A number that is too large for 64 bits becomes one that is too large for an address.
 func number(text string) (uint64, bool) {
 	base := 10
 	if text == "" {
@@ -167,7 +168,7 @@ func writeIPv4(a uint64) string {
 }
 
 // parseIPv6 parses eight groups of up to four hexadecimal digits. A single :: replaces a run of zero groups. The last two
-// groups may be an IPv4 address.
+// groups may be an IPv4 address. It returns false for other texts.
 func parseIPv6(text string) (pieces [8]uint16, ok bool) {
 	head, tail, compressed := strings.Cut(text, "::")
 	if compressed && strings.Contains(tail, "::") {
@@ -209,7 +210,7 @@ func groups(text string, mayEndInIPv4 bool) (list []uint16, ok bool) {
 	return list, true
 }
 
-// decimalIPv4 parses the strict dotted-decimal form at the end of an IPv6 address.
+// decimalIPv4 parses the strict dotted-decimal form at the end of an IPv6 address. It returns false for other texts.
 func decimalIPv4(text string) (address uint32, ok bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 4 {

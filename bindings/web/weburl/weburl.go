@@ -126,7 +126,7 @@ func (u *URL) shorten() {
 	u.path = u.path[:n-1]
 }
 
-// Path returns the path as a string.
+// Path returns the path as a string: "" if it has no parts.
 func (u *URL) Path() string {
 	if u.Opaque {
 		return u.path[0]

@@ -85,7 +85,8 @@ func (lib *library) add(file, text string) error {
 	return nil
 }
 
-// capture returns the value of a library name for the compiler: a function, a number, or a table.
+// capture returns the value of a library name for the compiler: a function, a number, or a table. It returns nil for names
+// of the language and for unknown ones.
 func (lib *library) capture(name string) (any, error) {
 	if f := lib.functions[name]; f != nil {
 		return f.source, nil

@@ -74,7 +74,7 @@ func (w *affineWalk) set(v *ir.Value, f form) {
 	w.changed = w.a.lower(v, f) || w.changed
 }
 
-// of returns the form of an operand. An operand not yet seen is a loop parameter.
+// of returns the form of an operand. It returns false for an operand not yet seen, which is a loop parameter.
 func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
 	k := w.a.forms.At(v)
 	return k.form, k.seen

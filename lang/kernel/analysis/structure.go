@@ -126,7 +126,7 @@ func (s *Structure) Invariant(v *ir.Value, loop *ir.Instr) bool {
 	return !s.Around(loop, s.LoopOf[v].Loop)
 }
 
-// Step returns the constant by which every continue of a loop increases its parameter i.
+// Step returns the constant by which every continue of a loop increases its parameter i, or false if there is none.
 func (s *Structure) Step(loop *ir.Instr, i int) (int64, bool) {
 	p := loop.Then.Params[i]
 	var step int64
@@ -202,7 +202,7 @@ func leaves(b *ir.Block, loop *ir.Instr, s *Structure) bool {
 	return false
 }
 
-// ConstInt returns the value of an integer constant that fits in int64.
+// ConstInt returns the value of an integer constant, or false if the value is none or does not fit in int64.
 func ConstInt(v *ir.Value) (int64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const || !v.Type.IsInt() {
 		return 0, false
@@ -216,7 +216,7 @@ func ConstInt(v *ir.Value) (int64, bool) {
 	return int64(v.Def.Bits), true
 }
 
-// ConstBits returns the bits of a constant.
+// ConstBits returns the bits of a constant, or false if the value is none.
 func ConstBits(v *ir.Value) (uint64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const {
 		return 0, false

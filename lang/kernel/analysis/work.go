@@ -56,7 +56,8 @@ func (w *Work) add(b *ir.Block, s *Structure) bool {
 	return true
 }
 
-// counted returns the counter of a loop that ends at a limit with a bound before the launch.
+// counted returns the counter of a loop that ends at a limit with a bound before the launch. It returns false for other
+// loops.
 func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
@@ -72,8 +73,8 @@ func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 	return l, false
 }
 
-// limited returns the counter of a loop that continues while a condition holds. Either operand of a conjunction may contain the
-// limit.
+// limited returns the counter of a loop that continues while a condition holds. Either operand of a conjunction may contain
+// the limit. It returns false for conditions without a counter and a limit.
 func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
 	cond := v.Def
 	switch {
@@ -124,7 +125,7 @@ func (s *Structure) stepBeforeLaunch(loop *ir.Instr, i int) (step *ir.Value) {
 	return step
 }
 
-// least returns a lower bound of an i32.
+// least returns a lower bound of an i32 that is a constant or a coordinate. It returns false for other values.
 func least(v *ir.Value) (int64, bool) {
 	if n, ok := ConstInt(v); ok {
 		return n, true

@@ -11,7 +11,7 @@ type Entry struct {
 	Example string
 }
 
-// Lookup returns the entry of an ID.
+// Lookup returns the entry of an ID, or false if there is none.
 func Lookup(id ID) (Entry, bool) {
 	for _, e := range table {
 		if e.ID == id {

@@ -22,7 +22,8 @@ func (c *compiler) atomic(in *ir.Instr) step {
 	return updating(a, d, x, y, in.Atomic, atomic64(a.scalar, in.Atomic), atomic.CompareAndSwapUint64, atomic.LoadUint64)
 }
 
-// updating returns the step of an atomic operation; next computes the element's new value.
+// updating returns the step of an atomic operation; next computes the element's new value. It returns nil if next is nil,
+// as it is for operations that the type lacks.
 func updating[T unsigned](a *access, d, x, y int, kind ir.AtomicKind, next func(old, x T) T, swap func(*T, T, T) bool,
 	load func(*T) T) step {
 	if next == nil {
@@ -134,7 +135,7 @@ func orderedUpdate[T integer](kind ir.AtomicKind) func(old, x T) T {
 	return func(old, x T) T { return max(old, x) }
 }
 
-// floatUpdate returns the update function of float arithmetic.
+// floatUpdate returns the update function of float arithmetic, or nil for operations that floats lack.
 func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:

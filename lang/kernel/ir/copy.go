@@ -11,7 +11,7 @@ type Copier struct {
 	instrs map[*Instr]*Instr
 }
 
-// All returns the substituted values.
+// All returns the substituted values, and those without a substitute unchanged.
 func (c *Copier) All(vs []*Value) []*Value {
 	if vs == nil {
 		return nil

@@ -76,7 +76,8 @@ var opDocs = [numOps]opDoc{
 	Lib:   {"S, … → T, …", "version 2: the named function of the device library, with operands and results of any types, and arrays by reference"},
 }
 
-// Doc returns the operation's signature, as "operands → result", and its meaning, for manuals.
+// Doc returns the operation's signature, as "operands → result", and its meaning, for manuals. Both are "" for a number
+// that is no operation.
 func (op Op) Doc() (form, meaning string) {
 	if op >= numOps {
 		return "", ""

@@ -221,7 +221,7 @@ func (w *uniformWalk) apart(i, depth int) bool {
 	return w.split[i].from(depth+1) || w.left[i].from(depth)
 }
 
-// cause returns the innermost reason for divergence.
+// cause returns the innermost reason for divergence, or nil if all items are together.
 func (w *uniformWalk) cause() *Instr {
 	for d := len(w.around); d >= 0; d-- {
 		if w.split[1].has(d) || w.left[1].has(d) {

@@ -64,7 +64,8 @@ func (g *generator) apart(name string) *array {
 	return a
 }
 
-// view returns another name for all or part of a buffer's memory. Each item owns there a subset of its elements in the buffer.
+// view returns another name for all or part of a buffer's memory. Each item owns there a subset of its elements in the
+// buffer. It returns nil for buffers of records and for views.
 func (g *generator) view(name string, of *array) *array {
 	base := slices.IndexFunc(g.k.Params, func(p ir.Param) bool { return p.Array == of.Array })
 	t := of.Elem.Scalar

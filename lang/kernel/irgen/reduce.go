@@ -47,7 +47,8 @@ var edits = []func(k *ir.Kernel, n int) bool{
 	dropResult, dropParameter,
 }
 
-// find returns the block of instruction n and its index there.
+// find returns the block of instruction n and its index there. It returns nil if the block has fewer instructions, whose
+// number it subtracts from n.
 func find(b *ir.Block, n *int) (*ir.Block, int) {
 	if b == nil {
 		return nil, 0

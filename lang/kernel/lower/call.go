@@ -185,7 +185,7 @@ func (c *Calls) slot(n int) []uint32 {
 	return c.words[c.kernel.callStart()+callSlots+n*c.kernel.slotWords:][:c.kernel.slotWords]
 }
 
-// Next returns a pending call, to be answered with [Calls.Answer].
+// Next returns a pending call, to be answered with [Calls.Answer], or false if there is none.
 func (c *Calls) Next() (call Call, ok bool) {
 	if c.kernel.slotWords == 0 {
 		return Call{}, false

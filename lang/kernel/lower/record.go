@@ -234,7 +234,7 @@ func (k *Kernel) record(n int, words []uint32) Record {
 	return r
 }
 
-// Index returns the index and the extent of an out-of-bounds access as text.
+// Index returns the index and the extent of an out-of-bounds access as text. Both are "" for other records.
 func (r *Record) Index() (index, extent string) {
 	if r.Array == nil || len(r.Bits) < 2 {
 		return "", ""

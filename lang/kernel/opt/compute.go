@@ -162,7 +162,8 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 	return all, nil
 }
 
-// both returns a common upper bound of two values: an extent plus a constant.
+// both returns the upper bounds that two values have in common: extents plus constants. It returns nil if both are
+// constant.
 func (p *prover) both(a, b *ir.Value) []bound {
 	if isConst(b) {
 		a, b = b, a

@@ -46,7 +46,7 @@ func commutes(op ir.Op) bool {
 	return false
 }
 
-// to rewrites the instruction as another operation.
+// to rewrites the instruction as another operation. It returns nil, because the instruction's result keeps its place.
 func (f *folder) to(in *ir.Instr, op ir.Op, args ...*ir.Value) *ir.Value {
 	in.Op, in.Args, in.Proved = op, args, 0
 	f.changed = true

@@ -114,7 +114,7 @@ func compareTerms(a, b Term) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Axis, b.Axis), cmp.Compare(a.Name, b.Name))
 }
 
-// normal sorts the products and merges those with equal terms.
+// normal sorts the products and merges those with equal terms. It returns false if a factor overflows.
 func (b Bound) normal() (Bound, bool) {
 	slices.SortFunc(b, func(x, y Product) int { return slices.CompareFunc(x.Terms, y.Terms, compareTerms) })
 	var out Bound
@@ -229,7 +229,7 @@ func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int, below bool) bool 
 	return slices.ContainsFunc(p.granted, f.equal)
 }
 
-// ask returns the fact that would prove a check.
+// ask returns the fact that would prove a check, or false if none would.
 func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool) {
 	if extent == ir.Flat && a.Rank == 1 {
 		extent = -1
@@ -261,7 +261,7 @@ type asker struct {
 // lastNumber is the maximum of a useful bound; greater ones are limits of types.
 const lastNumber = 1 << 30
 
-// most returns an upper bound of a non-negative value in terms of the launch.
+// most returns an upper bound of a non-negative value in terms of the launch, or false if it finds none.
 func (s *asker) most(v *ir.Value) (Bound, bool) {
 	if s.left--; s.left < 0 || v.Type != ir.I32 {
 		return nil, false
@@ -283,7 +283,8 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 	return s.computed(v.Def, r)
 }
 
-// brought returns a bound from the launch's arguments and from item properties.
+// brought returns a bound of a scalar argument, an extent or a property of items, in terms of the launch. It returns false
+// for other values.
 func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	in := v.Def
 	switch {
@@ -320,7 +321,8 @@ func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	return nil, false
 }
 
-// related returns a bound from a relation. Coordinates are skipped, because the launch's size bounds them.
+// related returns a bound of v from one of its relations, to t, or false if it finds none. Coordinates are skipped, because
+// the launch's size bounds them.
 func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	switch {
 	case defines(v, ir.Item) && (t.size || t.v != nil && t.v.Def != nil):
@@ -338,7 +340,8 @@ func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	return b, ok
 }
 
-// computed returns the bound of a result whose interval is r.
+// computed returns the bound of a result whose interval is r, from the bounds of its operands. It returns false if it finds
+// none.
 func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 	operand := func(i int) (Bound, bool) { return s.most(in.Args[i]) }
 	switch in.Op {

@@ -117,7 +117,7 @@ func remRange(t ir.Type, x, y interval) interval {
 // shiftRight returns the interval of an arithmetic right shift by a constant.
 func shiftRight(x interval, n int64) interval { return interval{x.lo >> n, x.hi >> n} }
 
-// storageRange returns the interval of elements of an 8-bit or 16-bit integer type.
+// storageRange returns the interval of elements of an 8-bit or 16-bit integer type. It returns false for other types.
 func storageRange(t ir.Type) (interval, bool) {
 	lo, hi, ok := analysis.IntRange(t)
 	return interval{lo, hi}, ok && t.Size() < 4

@@ -238,7 +238,7 @@ func addLast(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// added splits a sum with a constant.
+// added splits the sum of a value and a constant, or their difference. It returns false for other values.
 func added(v *ir.Value) (of *ir.Value, c int64, ok bool) {
 	if d := v.Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
 		if c, ok := analysis.ConstInt(d.Args[1]); ok {

@@ -128,7 +128,7 @@ func offset(in *ir.Instr) (int, bool) {
 	return at, true
 }
 
-// gather finds the elements that are set in structured instructions.
+// gather returns the elements that an instruction sets, by their numbers, and records those of structured ones in written.
 func (p *sroa) gather(in *ir.Instr) (set []int) {
 	if vars := p.vars[in.Array]; in.Array != nil && vars != nil {
 		switch in.Op {

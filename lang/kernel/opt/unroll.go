@@ -121,7 +121,8 @@ func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool
 	return true
 }
 
-// trip returns the trip of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count.
+// trip returns the trip of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count. It
+// returns nil for other loops.
 func (u *unroller) trip(loop *ir.Instr) *trip {
 	if p, ok := u.trips[loop]; ok {
 		return p

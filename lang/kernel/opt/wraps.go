@@ -202,8 +202,8 @@ type claim struct {
 	supposed  bool      // most comes from Launches.Trips
 }
 
-// rounds returns the number of completed iterations of a loop whose counter starts in first, grows by at least step, and is now
-// in r.
+// rounds returns the maximum number of completed iterations of a loop whose counter starts in first, grows by at least
+// step, and is in r. It returns false if there may be too many for an i32.
 func rounds(first, r interval, step int64) (int64, bool) {
 	way, ok := addOK(r.hi, -first.lo)
 	if step < 0 {
@@ -214,14 +214,16 @@ func rounds(first, r interval, step int64) (int64, bool) {
 	return n, ok && n < math.MaxInt32
 }
 
-// grown returns the change by after n iterations.
+// grown returns the interval of the total change after up to n iterations, each of which adds a value of by. It returns
+// false if the change overflows.
 func grown(by interval, n int64) (interval, bool) {
 	lo, ok1 := mulOK(min(by.lo, 0), n)
 	hi, ok2 := mulOK(max(by.hi, 0), n)
 	return interval{lo, hi}, ok1 && ok2
 }
 
-// after returns the interval of the parameter after n iterations.
+// after returns the interval of the parameter after up to n iterations. It returns that of the type if the parameter may
+// wrap.
 func (c *claim) after(t ir.Type, n int64) interval {
 	by, ok := grown(c.by, n)
 	if ok {
@@ -233,7 +235,8 @@ func (c *claim) after(t ir.Type, n int64) interval {
 	return by
 }
 
-// claimed returns the interval of a loop parameter by its claim at the current position.
+// claimed returns the interval of a loop parameter by its claim at the current position. It returns false without a claim
+// of bounds.
 func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 	c := w.claims[v]
 	if c == nil || !c.bounded {
@@ -517,7 +520,8 @@ func widenedInt(v *ir.Value) *ir.Value {
 	return nil
 }
 
-// real returns the interval of a float that is a parameter, a constant or a converted integer.
+// real returns the interval of a float that is a parameter, a constant or a converted integer. It returns false for other
+// values.
 func (w *wrapSearch) real(v *ir.Value) (interval, bool) {
 	if r, ok := w.reals[v]; ok {
 		return r, true

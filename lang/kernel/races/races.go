@@ -26,7 +26,8 @@ func Possible(c *kernel.Compiled) bool {
 	return found
 }
 
-// Warnings returns a warning for each access at which items of the launch race.
+// Warnings returns a warning for each access at which items of the launch race. It analyses nothing if the launch has one
+// item, or no access can race.
 func Warnings(c *kernel.Compiled, l *Launch) diag.List {
 	if l.items() < 2 || !Possible(c) || apart(c.Kernel, l) {
 		return nil
@@ -261,7 +262,7 @@ func own(a *access) bool {
 	return true
 }
 
-// position returns the place of an instruction in the source.
+// position returns the start and the end of an instruction in the source, and its text.
 func (s *search) position(in *ir.Instr) (at, end diag.Position, text string) {
 	site := s.c.Kernel.Sites[in.Site]
 	at = diag.Position{File: s.c.Module.Files[site.File], Line: site.Line, Column: site.Col}
@@ -360,7 +361,8 @@ func (s *search) rewrite(f *finding, text string) string {
 	return "store to another buffer than the one that is read, or use a launch for each"
 }
 
-// atomicOf returns the atomic operation that a store after a load stands for, or "".
+// atomicOf returns the atomic operation that a store after a load stands for, or "". The result sum reports whether the
+// stored value is a sum.
 func atomicOf(in *ir.Instr) (name string, sum bool) {
 	d := in.Args[len(in.Args)-1].Def
 	for d != nil && (d.Op == ir.Quant || d.Op == ir.Wrap || d.Op == ir.Convert) {

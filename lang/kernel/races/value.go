@@ -144,7 +144,8 @@ func compute(in *ir.Instr, args []val) (r val, ok bool) {
 	return r, true
 }
 
-// simplified returns the result of an operation that one known operand decides.
+// simplified returns the result of an operation that one known operand decides, or two equal ones. It returns false for
+// other operations.
 func simplified(in *ir.Instr, args []val) (val, bool) {
 	t := in.Type()
 	if in.Op == ir.Select && args[0].known {
@@ -229,7 +230,7 @@ func excludes(a, b []guard) bool {
 	return false
 }
 
-// equals returns the unknown value that the guard requires to equal known bits.
+// equals returns the unknown value that the guard requires to equal known bits, or false if it requires none.
 func (g guard) equals() (v val, bits uint64, ok bool) {
 	c := g.cond.cmp
 	if c == nil || !(c.op == ir.Eq && g.taken || c.op == ir.Ne && !g.taken) {

@@ -77,7 +77,8 @@ func (p *parse) function() *Func {
 	return fn
 }
 
-// program parses text as an expression, or as a method of an object, and returns the function.
+// program parses text as an expression, or as a method of an object, and returns the function. It returns nil after a
+// syntax error, which it has recorded.
 func (p *parse) program(text string) ast.Expression {
 	p.shift = 2
 	prog, err := parseText("(" + text + "\n)")
@@ -201,7 +202,7 @@ func (src *Source) At(offset int) diag.Position {
 	return diag.Position{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[start:])) + 1}
 }
 
-// Excerpt returns the text of a span on one line, with parentheses that the tree omits.
+// Excerpt returns the text of a span on one line, with parentheses that the tree omits. It returns "" for an empty span.
 func (src *Source) Excerpt(s Span) string {
 	text := src.Text
 	from, to := min(max(s.Pos, 0), len(text)), min(max(s.End, 0), len(text))

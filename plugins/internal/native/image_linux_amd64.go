@@ -133,7 +133,7 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 // Symbols returns the exported functions and variables.
 func (img *Image) Symbols() []Symbol { return img.symbols }
 
-// Lookup returns a symbol and its address.
+// Lookup returns a symbol and its address, or false if the image does not define it.
 func (img *Image) Lookup(name string) (Symbol, uintptr, bool) {
 	i, ok := img.index[name]
 	if !ok {

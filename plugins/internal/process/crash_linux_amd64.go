@@ -125,7 +125,8 @@ type mapped struct {
 	name       string
 }
 
-// codeOfFiles returns the executable mappings of shared objects.
+// codeOfFiles returns the executable mappings of shared objects, except those of the program itself. It returns nil if
+// Linux does not list them.
 func codeOfFiles() (list []mapped) {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -154,7 +154,7 @@ func plain(t dwarf.Type) dwarf.Type {
 	}
 }
 
-// scalarOf returns the scalar type of a C type.
+// scalarOf returns the scalar type of a C type, or false if there is none.
 func scalarOf(t dwarf.Type) (offload.Type, bool) {
 	size := t.Size()
 	pick := func(list map[int64]offload.Type) (offload.Type, bool) { s, ok := list[size]; return s, ok }

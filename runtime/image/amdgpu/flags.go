@@ -29,7 +29,7 @@ var processors = []processor{
 	{"gfx11-generic", 0x54, false, false}, {"gfx12-generic", 0x59, false, false},
 }
 
-// find returns the processor with a name.
+// find returns the processor with a name, or false if there is none.
 func find(name string) (processor, bool) {
 	for _, p := range processors {
 		if p.name == name {

@@ -57,5 +57,5 @@ func isProcessor(part string) bool {
 	return strings.HasPrefix(part, "gfx") || strings.HasPrefix(part, "sm_")
 }
 
-// IDOfSection returns the identifier in the name of a bundled object's section.
+// IDOfSection returns the identifier in the name of a bundled object's section. It returns false for other sections.
 func IDOfSection(name string) (string, bool) { return strings.CutPrefix(name, Magic) }

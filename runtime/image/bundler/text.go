@@ -88,7 +88,8 @@ func ReadText(data []byte) ([]TextEntry, error) {
 	}
 }
 
-// line returns the text from a position to the end of its line, and the position of the next line.
+// line returns the text from a position to the end of its line, and the position of the next line. It returns false if no
+// line break follows within the greatest length of an identifier.
 func line(data []byte, at int) (text string, next int, ok bool) {
 	n := bytes.IndexByte(data[at:min(len(data), at+maxIDBytes+2)], '\n')
 	if n < 0 {

@@ -229,7 +229,7 @@ func bytesOf(s offload.Span) []byte {
 	return nil
 }
 
-// part returns the range of bytes that a member reduces.
+// part returns the range of bytes that a member reduces: from is its first byte, and to the one behind its last.
 func (r *Reduction) part(member int) (from, to int64) {
 	if r.Count*r.Width <= wholeBytes {
 		return 0, r.Count * r.Width

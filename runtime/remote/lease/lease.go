@@ -86,7 +86,8 @@ func (s *Blocks) Take(size int64, allocate func(size int64) (id uint64, err erro
 	return b, id, 0, nil
 }
 
-// take returns the offset of a free piece. Retired pieces become free when the commands that may access them have ended.
+// take returns the offset of a free piece, in bytes, or false if none is free. Retired pieces become free when the commands
+// that may access them have ended.
 func (b *Block) take() (offset int64, ok bool) {
 	if len(b.free) == 0 {
 		b.retired = slices.DeleteFunc(b.retired, func(r retired) bool {

@@ -228,7 +228,7 @@ func (inv *invocation) parseMixed() ([]string, error) {
 // command returns the command's name.
 func (inv *invocation) command() string { return strings.TrimPrefix(inv.flags.Name(), "orepl ") }
 
-// env returns an environment variable.
+// env returns the value of an environment variable, or "" if it is not set.
 func (inv *invocation) env(name string) string {
 	for _, kv := range inv.Env {
 		if k, v, ok := strings.Cut(kv, "="); ok && k == name {

@@ -159,7 +159,7 @@ func runCheck(inv *invocation) error {
 	return nil
 }
 
-// checked returns the kind of a script and its problems.
+// checked returns the kind of a script and its problems. The kind is "" for a script that does not load.
 func (inv *invocation) checked(rt *orepl.Runtime, path string, opts orepl.EngineOptions, in settings) (kind string, found diag.List) {
 	ctx, cancel := context.WithTimeout(bench.Listing(inv.ctx), max(opts.Limits.Time, checkTime))
 	defer cancel()

@@ -295,7 +295,7 @@ func (p *mpiPlace) flags(flags, env []string, spmd bool, files *status.Files) ([
 	return flags, nil
 }
 
-// variables returns the environment by which processes take their accelerators.
+// variables returns the environment by which processes take their accelerators, or nil if they have no share.
 func (p *mpiPlace) variables(spmd bool) (list []string) {
 	if p.share == 0 {
 		return nil

@@ -106,7 +106,7 @@ func (w *watched) write(path string) {
 	delete(w.stamps, path)
 }
 
-// change returns a file that has changed.
+// change returns one of the files that have changed since they were added, or false if none has.
 func (w *watched) change() (path string, found bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -239,7 +239,8 @@ func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/")
 }
 
-// paths returns the files with a path as prefix; folders end with a slash.
+// paths returns the files with a path as prefix; folders end with a slash. It returns nil for a folder that scripts cannot
+// read.
 func (c *completion) paths(path string) []string {
 	dir, base := filepath.Split(path)
 	full, err := c.p.engine.ReadPath(home(dir))
@@ -262,7 +263,8 @@ func (c *completion) paths(path string) []string {
 	return list
 }
 
-// importNames returns completions between the braces of an import: the names of the module, or of all modules.
+// importNames returns completions between the braces of an import: the names of the module, or of all modules. It returns
+// false elsewhere.
 func (c *completion) importNames() (word string, words []string, ok bool) {
 	m := importBraces.Get().FindStringSubmatch(c.left)
 	if m == nil {
@@ -327,7 +329,7 @@ func (c *completion) optionType(at *place, before string) string {
 	return ""
 }
 
-// options returns the documented options of the call with the innermost braces as argument.
+// options returns the documented options of the call with the innermost braces as argument, or nil elsewhere.
 func (c *completion) options(at *place) []bindings.Entry {
 	braces, ok := at.inner(0)
 	call, inCall := at.inner(1)
@@ -353,7 +355,8 @@ func (c *completion) options(at *place) []bindings.Entry {
 	return list
 }
 
-// argumentWords returns completions in kernel.launch(…): options, then values that fit the kernel's parameters.
+// argumentWords returns completions in kernel.launch(…): options, then values that fit the kernel's parameters. It returns
+// nil elsewhere, and behind the last argument.
 func (c *completion) argumentWords(at *place, prefix string) []string {
 	inner, ok := at.inner(0)
 	if !ok {

@@ -81,7 +81,7 @@ func stringEnd(text string, i int) int {
 	return -1
 }
 
-// inner returns the open bracket at a level, counted from the innermost.
+// inner returns the open bracket at a level, counted from 0 for the innermost, or false if fewer are open.
 func (p *place) inner(level int) (bracket, bool) {
 	if i := len(p.open) - 1 - level; i >= 0 {
 		return p.open[i], true
@@ -126,7 +126,7 @@ func chainBefore(text string) (chain []step, word string, dotted bool) {
 	return chain, word, true
 }
 
-// parseChain returns the longest chain at the end of a text.
+// parseChain returns the longest chain at the end of a text, or false if the text does not end in one.
 func parseChain(text string) (chain []step, ok bool) {
 	for {
 		text = strings.TrimRight(text, " \t")
@@ -157,7 +157,7 @@ func parseChain(text string) (chain []step, ok bool) {
 	}
 }
 
-// openingOf returns the offset of the bracket that the last character closes.
+// openingOf returns the offset in bytes of the bracket that the last character closes, or −1 if there is none.
 func openingOf(text string) int {
 	for i := len(text) - 2; i >= 0; i-- {
 		if !strings.ContainsRune("([", rune(text[i])) {

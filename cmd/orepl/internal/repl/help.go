@@ -182,7 +182,7 @@ func (p *prompt) facts(pairs ...string) {
 	}
 }
 
-// text returns a text property of a host object.
+// text returns a property of a host object as text, or "" if there is none.
 func (p *prompt) text(v goja.Value, name string) string {
 	r := resolver{p, p.engine.VM()}
 	if t := r.data(v.(*goja.Object), name); t != nil {

@@ -90,7 +90,8 @@ func (c *completion) kernelMembers(chain []step) (words []string, ok bool) {
 	return nil, false
 }
 
-// entryMembers returns the documented members at the end of a chain from a name.
+// entryMembers returns the documented members at the end of a chain from a name, or nil if a part of the chain is not
+// documented.
 func (c *completion) entryMembers(name string, chain []step) []string {
 	e, _, ok := c.p.Registry.Lookup(name)
 	for _, st := range chain {
@@ -115,7 +116,7 @@ func (c *completion) entryMembers(name string, chain []step) []string {
 	return words
 }
 
-// typeMembers returns the members of a documented interface.
+// typeMembers returns the members of a documented interface, or nil for other types.
 func (c *completion) typeMembers(typ string) []string {
 	e, _, ok := c.p.Registry.Type(typ)
 	if !ok || e.Kind != bindings.Interface {

@@ -30,7 +30,7 @@ type subject struct {
 // maxDepth bounds the length of searched prototype chains.
 const maxDepth = 100
 
-// chain returns the subject of a chain.
+// chain returns the subject of a chain, or false if a step of it is not known.
 func (r resolver) chain(chain []step) (s subject, ok bool) {
 	for i, st := range chain {
 		switch {
@@ -96,7 +96,7 @@ func (r resolver) index(s subject, key string) (subject, bool) {
 	return subject{typ: typ}, ok
 }
 
-// result returns the subject of a call's documented result type.
+// result returns the subject of a call's documented result type, or false if the called function is not documented.
 func (r resolver) result(s subject) (subject, bool) {
 	if s.entry == nil {
 		return subject{}, false
@@ -109,7 +109,7 @@ func (r resolver) result(s subject) (subject, bool) {
 	return subject{typ: first[at+len("): "):]}, true
 }
 
-// class returns the entry of a subject's class.
+// class returns the entry of a subject's class, or nil if the class is not documented.
 func (r resolver) class(s subject) *bindings.Entry {
 	name, _, _ := strings.Cut(s.typ, "<")
 	if _, host := r.p.engine.HostValue(s.value); host {
@@ -183,7 +183,7 @@ func (r resolver) data(o *goja.Object, name string) goja.Value {
 	return nil
 }
 
-// own returns an own property of an object; v is nil for a getter of the script.
+// own returns an own property of an object, or false if there is none; v is nil for a getter of the script.
 func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
 	desc := r.p.engine.OwnProperty(o, name)
 	if desc == nil {

@@ -160,7 +160,8 @@ func widening(in *ir.Instr) (from *ir.Value, factor int64) {
 	return nil, 0
 }
 
-// constant returns the value of an integer constant, also through conversions and products.
+// constant returns the value of an integer constant, also of conversions to 64 bits and products of constants. It returns
+// false for other values.
 func constant(v *ir.Value) (n int64, ok bool) {
 	d := v.Def
 	switch {

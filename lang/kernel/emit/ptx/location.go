@@ -65,7 +65,8 @@ func (e *emitter) locateFirst() {
 	})
 }
 
-// SiteOf returns the kernel's site for which line n, 1-based, of a text was printed.
+// SiteOf returns the kernel's site for which line n of a text, counted from 1, was printed. It returns false if there is
+// none.
 func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	lines := strings.Split(text, "\n")
 	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "{"); i-- {

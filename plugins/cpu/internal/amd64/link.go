@@ -73,7 +73,8 @@ func (a *Assembler) Align(n int) {
 	}
 }
 
-// Offset returns the offset of a bound label in the code. It is valid after [Assembler.Finish].
+// Offset returns the offset of a bound label in the code, in bytes, or false for other labels. It is valid after
+// [Assembler.Finish].
 func (a *Assembler) Offset(l Label) (offset int, ok bool) {
 	if !a.known(l) || !a.labels[l-1].bound {
 		return 0, false

@@ -24,7 +24,8 @@ func Read() Info {
 	return info
 }
 
-// processor returns the properties of the first processor in /proc/cpuinfo.
+// processor returns the model, the vendor and the clock rate in MHz of the first processor in /proc/cpuinfo. Values that
+// the file lacks are zero.
 func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 	lines := bufio.NewScanner(bytes.NewReader(cpuinfo))
 	lines.Buffer(nil, 1<<20)

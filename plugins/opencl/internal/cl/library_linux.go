@@ -253,7 +253,7 @@ func (l *Library) Build(c Context, d Device, source, options string) (p Program,
 	return l.build(Program(handle), d, options)
 }
 
-// BuildBinary creates a program from a binary.
+// BuildBinary creates a program from a binary. It returns the build log even if the build fails.
 func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string) (p Program, log string, err error) {
 	if len(binary) == 0 {
 		return 0, "", InvalidBinary
@@ -279,7 +279,8 @@ func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string
 // HasIL reports whether the loader supports SPIR-V.
 func (l *Library) HasIL() bool { return l.at[clCreateProgramWithIL] != 0 }
 
-// BuildIL creates a program from SPIR-V.
+// BuildIL creates a program from SPIR-V, or returns InvalidBinary without support for it. It returns the build log even if
+// the build fails.
 func (l *Library) BuildIL(c Context, d Device, code []byte, options string) (p Program, log string, err error) {
 	if len(code) == 0 || !l.HasIL() {
 		return 0, "", InvalidBinary

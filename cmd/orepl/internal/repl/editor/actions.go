@@ -214,7 +214,8 @@ type browsing struct {
 	index  int    // index of the entry
 }
 
-// browse returns the entry before (-1) or after (1) the current one. The typed text follows the last entry.
+// browse returns the next entry before (step -1) or after (1) the current one that has the browsed prefix. The typed text
+// follows the last entry. It returns false if there is no such entry.
 func (h *history) browse(b *browsing, text string, at, step int) (entry string, ok bool) {
 	if !b.active {
 		*b = browsing{active: true, prefix: text[:at], typed: text, index: len(h.entries)}

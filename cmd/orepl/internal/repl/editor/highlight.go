@@ -36,7 +36,8 @@ var colored = func() map[string]string {
 	return m
 }()
 
-// spans returns the colored parts of JavaScript. It treats regular expressions as divisions and code in templates as text.
+// spans returns the colored parts of JavaScript. It returns nil without colors, and for commands of the prompt. It treats
+// regular expressions as divisions and code in templates as text.
 func (p painter) spans(text string) spans {
 	if !p.colors || strings.HasPrefix(text, ".") || strings.HasPrefix(text, "?") {
 		return nil

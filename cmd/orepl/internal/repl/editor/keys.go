@@ -113,7 +113,8 @@ func (d *decoder) takePaste(keys *[]key) bool {
 // pending reports whether there is an incomplete key.
 func (d *decoder) pending() bool { return len(d.rest) > 0 && !d.pasting }
 
-// flush returns an incomplete key as separate keys: a lone Escape is the key Escape.
+// flush returns an incomplete key as separate keys: a lone Escape is the key Escape. It drops the first bytes of an
+// incomplete character.
 func (d *decoder) flush() []key {
 	if !d.pending() {
 		return nil
@@ -127,7 +128,7 @@ func (d *decoder) flush() []key {
 	return append([]key{{r: escape}}, d.feed(rest)...)
 }
 
-// one decodes the first key of data; n is 0 if it is incomplete.
+// one decodes the first key of data and returns its length in bytes, which is 0 for an incomplete key.
 func (d *decoder) one(data []byte) (k key, n int) {
 	if data[0] == escape {
 		return d.sequence(data)

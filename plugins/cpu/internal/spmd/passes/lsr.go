@@ -232,7 +232,8 @@ func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// sum derives an induction variable from a copy followed by additions or a multiplication.
+// sum derives an induction variable from a copy followed by additions or a multiplication. It returns false for other
+// groups.
 func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	from := r.f.Insts[group[0]].Args[1].Reg
 	n, ok = r.known[from]
@@ -280,7 +281,8 @@ func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// address derives an induction variable from an address in which one register is an induction variable.
+// address derives an induction variable from an address in which one register is an induction variable. It returns false
+// for other addresses.
 func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
 	base, isBase := r.known[m.Base]
 	index, isIndex := r.known[m.Index]

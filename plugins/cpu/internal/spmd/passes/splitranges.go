@@ -42,7 +42,7 @@ func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	Coalesce(f) // coalesces the copies to new registers
 }
 
-// crossBarriers returns the registers of gangs that are live across a barrier.
+// crossBarriers returns the registers of gangs that are live across a barrier. There are none in code without barriers.
 func crossBarriers(f *vcode.Func) (list []vcode.Reg) {
 	barriers := f.Barriers()
 	if len(barriers) == 0 {

@@ -5,7 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// SmallConst returns the value of a constant integer that fits an immediate.
+// SmallConst returns the value of a constant integer. The result is false if the value is none or does not fit in an
+// immediate of 32 bits.
 func SmallConst(v *ir.Value) (int64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const || v.Type.IsFloat() {
 		return 0, false
