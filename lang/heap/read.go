@@ -13,14 +13,14 @@ var errNoRoom = errors.New("is larger than the memory that the machine has for t
 // ReadAll reads to the end. size is the expected number of bytes, or 0. The read fails if there are more bytes than the limit, unless
 // that is 0, or more than the machine has memory for. It stops when the context is cancelled, even if the reader is endless.
 func ReadAll(ctx context.Context, r io.Reader, size int64, limit uint64) ([]byte, error) {
-	const first, often = 4 << 10, 16 << 20
+	const first, small, often = 4 << 10, 64 << 10, 16 << 20
 	tooLarge := func() error { return fmt.Errorf("is larger than the memory limit of %s", Text(limit)) }
 	if limit > 0 && uint64(size) > limit {
 		return nil, tooLarge()
 	}
 	data := make([]byte, 0, first)
 	if size > 0 {
-		if !FitsMachine(uint64(size)) {
+		if size > small && !FitsMachine(uint64(size)) {
 			return nil, errNoRoom
 		}
 		data = make([]byte, 0, size+1) // one spare byte detects the end

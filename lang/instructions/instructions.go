@@ -210,14 +210,13 @@ func Correct(p *goja.Program) error {
 
 var found atomic.Bool // the layout is known
 
-// kinds maps the types of instructions to whether they concern this package: by themselves, or by programs in them.
-var kinds sync.Map
+// A kind says whether a type of instruction concerns this package: by itself, or by programs in it.
+type kind struct {
+	replaceable bool
+	programs    []uintptr // offsets of the programs
+}
 
-const (
-	plain = iota
-	replaceable
-	compound
-)
+var kinds sync.Map // maps types of instructions to *kind
 
 // concerned reports whether a program has instructions to replace. It needs no layout, whose search takes longer than most short
 // programs run.
@@ -231,44 +230,49 @@ func concerned(p *goja.Program) bool {
 			continue
 		}
 		in := code.Index(i).Elem()
-		kind, known := kinds.Load(in.Type())
+		found, known := kinds.Load(in.Type())
 		if !known {
-			kind = kindOf(in.Type())
-			kinds.Store(in.Type(), kind)
+			found, _ = kinds.LoadOrStore(in.Type(), kindOf(in.Type()))
 		}
-		if kind == replaceable || kind == compound && programConcerned(in.Elem()) {
+		k := found.(*kind)
+		if k.replaceable {
 			return true
+		}
+		for _, offset := range k.programs {
+			if inner := *(**goja.Program)(unsafe.Add(in.UnsafePointer(), offset)); inner != nil && concerned(inner) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-func kindOf(t reflect.Type) int {
+func kindOf(t reflect.Type) *kind {
 	if name := t.Name(); functions.Get()[name] != nil || name == "try" || name == "_toNumber" || strings.HasPrefix(name, "jopt") {
-		return replaceable
+		return &kind{replaceable: true}
 	}
-	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
-		return plain
-	}
-	for _, f := range reflect.VisibleFields(t.Elem()) {
-		if f.Type == reflect.TypeFor[*goja.Program]() {
-			return compound
-		}
-	}
-	return plain
+	return &kind{programs: programsOf(t)}
 }
 
-// programConcerned reports whether a program in the fields of an instruction has instructions to replace.
-func programConcerned(in reflect.Value) bool {
-	for _, f := range reflect.VisibleFields(in.Type()) {
-		if f.Type != reflect.TypeFor[*goja.Program]() {
-			continue
-		}
-		if inner := in.FieldByIndex(f.Index); !inner.IsNil() && concerned((*goja.Program)(inner.UnsafePointer())) {
-			return true
+// programsOf returns the offsets of programs in a type of instruction, such as those that make functions.
+func programsOf(t reflect.Type) []uintptr {
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	return appendPrograms(nil, t.Elem(), 0)
+}
+
+// appendPrograms appends the offsets of programs in a struct at an offset, and in the structs that it embeds.
+func appendPrograms(list []uintptr, t reflect.Type, at uintptr) []uintptr {
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Type == reflect.TypeFor[*goja.Program]():
+			list = append(list, at+f.Offset)
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			list = appendPrograms(list, f.Type, at+f.Offset)
 		}
 	}
-	return false
+	return list
 }
 
 func correct(p *goja.Program) {
@@ -310,24 +314,12 @@ func correct(p *goja.Program) {
 	}
 }
 
-// programsIn returns the offsets of programs in a type of instruction, such as those that make functions.
+// programsIn returns the offsets of programs in an instruction.
 func programsIn(p *goja.Program, i int, t *table) []uintptr {
 	if list, ok := the.programs.Load(t); ok {
 		return list.([]uintptr)
 	}
-	typ := reflect.ValueOf(p).Elem().FieldByName("code").Index(i).Elem().Type()
-	var list []uintptr
-	if typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct {
-		for _, f := range reflect.VisibleFields(typ.Elem()) {
-			if f.Type == reflect.TypeFor[*goja.Program]() {
-				offset := uintptr(0)
-				for n := range f.Index {
-					offset += typ.Elem().FieldByIndex(f.Index[:n+1]).Offset
-				}
-				list = append(list, offset)
-			}
-		}
-	}
+	list := programsOf(reflect.ValueOf(p).Elem().FieldByName("code").Index(i).Elem().Type())
 	the.programs.Store(t, list)
 	return list
 }

@@ -3,7 +3,6 @@ package source
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -14,7 +13,6 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/ecma"
 	"github.com/orepl/orepl/lang/instructions"
-	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -193,15 +191,38 @@ func closesTooMuch(text string) bool {
 // CallsOperators reports whether a text may have operators that are compiled as calls: powers, and shifts and products in a text that uses
 // BigInts.
 func CallsOperators(text string) bool {
-	return strings.Contains(text, "**") || (strings.Contains(text, "*") || strings.Contains(text, "<<")) && usesBigInts.Get().MatchString(text)
+	return strings.Contains(text, "**") || (strings.Contains(text, "*") || strings.Contains(text, "<<")) && usesBigInts(text)
 }
 
-// usesBigInts matches texts that may create BigInts.
-var usesBigInts = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`) }}
+// usesBigInts reports whether a text may create BigInts: it has a digit before an n that ends a word, or a word that begins with BigInt
+// or BigUint. A regular expression would allocate more than most texts are long.
+func usesBigInts(text string) bool {
+	inWord := func(at int) bool {
+		return at >= 0 && at < len(text) && (isDigit(text[at]) || text[at] == '_' || 'a' <= text[at]|0x20 && text[at]|0x20 <= 'z')
+	}
+	for at := 0; ; at++ {
+		next := strings.IndexByte(text[at:], 'n')
+		if next < 0 {
+			break
+		}
+		if at += next; at > 0 && !inWord(at+1) && (isDigit(text[at-1]) || 'a' <= text[at-1]|0x20 && text[at-1]|0x20 <= 'f') {
+			return true
+		}
+	}
+	for at := 0; ; at++ {
+		next := strings.Index(text[at:], "Big")
+		if next < 0 {
+			return false
+		}
+		if at += next; !inWord(at-1) && (strings.HasPrefix(text[at:], "BigInt") || strings.HasPrefix(text[at:], "BigUint")) {
+			return true
+		}
+	}
+}
 
 // finish analyses, rewrites and compiles a parsed text.
 func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts.Get().MatchString(u.Text), lowered: &desugar.Result{}}
+	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts(u.Text), lowered: &desugar.Result{}}
 	if u.Lowered = desugar.Needed(parsed); u.Lowered {
 		w.lowered = desugar.Lower(parsed)
 	}

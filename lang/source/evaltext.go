@@ -85,7 +85,7 @@ func ParseEval(text string, context EvalContext) (*EvalTree, error) {
 		return nil, err
 	}
 	u := &Unit{Name: evalName, Original: text, Text: text, kind: evalText}
-	w := &walker{unit: u, bigInts: usesBigInts.Get().MatchString(text), lowered: &desugar.Result{}, around: context & (EvalOutside - 1),
+	w := &walker{unit: u, bigInts: usesBigInts(text), lowered: &desugar.Result{}, around: context & (EvalOutside - 1),
 		countLoops: context&EvalCounted != 0}
 	if u.Lowered = desugar.Needed(program); u.Lowered {
 		w.lowered = desugar.Lower(program)

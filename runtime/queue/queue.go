@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	firstSlots = 64      // slots of a new queue
+	firstSlots = 16      // slots of a new queue
 	softSlots  = 4096    // outstanding commands above which WaitForSpace blocks: more than [offload.BoundedCommands]
 	fullSlots  = 5120    // outstanding commands above which issuing blocks: several commands may follow one WaitForSpace
 	hardSlots  = 1 << 20 // outstanding commands above which commands are refused

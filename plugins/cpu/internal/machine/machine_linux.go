@@ -14,9 +14,8 @@ import (
 // Read returns the properties of this machine.
 func Read() Info {
 	info := Info{MemoryBytes: memory("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"), Caches: caches("/sys/devices/system/cpu/cpu0/cache")}
-	if f, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		info.Model, info.Vendor, info.MHz = processor(f)
-	}
+	var first [4 << 10]byte // the other processors of a large machine take milliseconds to read
+	info.Model, info.Vendor, info.MHz = processor(beginning("/proc/cpuinfo", first[:]))
 	var s syscall.Sysinfo_t
 	if info.MemoryBytes == 0 && syscall.Sysinfo(&s) == nil { // a container without /proc
 		info.MemoryBytes = int64(uint64(s.Totalram) * uint64(s.Unit))
@@ -48,12 +47,12 @@ func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 // memory returns the machine's memory in bytes, or the limit of the control group if that is lower.
 func memory(meminfo, self, groups string) int64 {
 	total := int64(0)
-	if f, err := os.ReadFile(meminfo); err == nil {
-		for line := range strings.Lines(string(f)) {
-			if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemTotal:" {
-				kib, _ := strconv.ParseInt(fields[1], 10, 64)
-				total = kib << 10
-			}
+	var first [512]byte
+	for line := range bytes.Lines(beginning(meminfo, first[:])) {
+		if rest, ok := bytes.CutPrefix(line, []byte("MemTotal:")); ok {
+			kib, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 10, 64)
+			total = kib << 10
+			break
 		}
 	}
 	f, err := os.ReadFile(self)
@@ -98,12 +97,27 @@ func caches(folder string) []Cache {
 }
 
 func firstLine(path string) string {
-	f, err := os.ReadFile(path)
+	var first [4 << 10]byte // a page, which is the most that a file of sysfs has
+	line, _, _ := bytes.Cut(beginning(path, first[:]), []byte("\n"))
+	return string(bytes.TrimSpace(line))
+}
+
+// beginning reads the beginning of a file into a buffer. It returns nothing of a file that cannot be read.
+func beginning(path string, buffer []byte) []byte {
+	f, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return ""
+		return nil
 	}
-	line, _, _ := strings.Cut(string(f), "\n")
-	return strings.TrimSpace(line)
+	defer syscall.Close(f)
+	for n := 0; ; {
+		got, err := syscall.Read(f, buffer[n:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if n += max(got, 0); err != nil || got <= 0 || n == len(buffer) {
+			return buffer[:n]
+		}
+	}
 }
 
 // bytesOf parses a size such as "32K".

@@ -44,6 +44,20 @@ func TestProcessor(t *testing.T) {
 	}
 }
 
+// TestBeginning reads files that are shorter and longer than the buffer, and one that is missing.
+func TestBeginning(t *testing.T) {
+	path := write(t, t.TempDir()+"/text", "0123456789")
+	var buffer [16]byte
+	for _, n := range []int{1, 9, 10, 11, 16} {
+		if got, want := string(beginning(path, buffer[:n])), "0123456789"[:min(n, 10)]; got != want {
+			t.Errorf("%d bytes: %q, want %q", n, got, want)
+		}
+	}
+	if got := beginning(path+"s", buffer[:]); len(got) > 0 {
+		t.Errorf("of no file: %q", got)
+	}
+}
+
 func TestMemoryLimits(t *testing.T) {
 	dir := t.TempDir()
 	meminfo := write(t, dir+"/meminfo", "MemTotal:        1024 kB\nMemFree:  1 kB\n")
