@@ -40,7 +40,7 @@ func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Du
 	switch machine {
 	case protocol.MachineID{}:
 		return silence(dialed)
-	case thisMachine.Get():
+	case protocol.ThisMachine.Get():
 		return silenceAfter(defaultSilence)
 	}
 	return silenceAfter(distantSilence)

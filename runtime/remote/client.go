@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
+	"github.com/orepl/orepl/runtime/remote/hostfile"
 	"github.com/orepl/orepl/runtime/remote/lease"
 	"github.com/orepl/orepl/runtime/remote/protocol"
 	"github.com/orepl/orepl/runtime/remote/warn"
@@ -100,7 +101,7 @@ type client struct {
 	replies map[uint64]chan *protocol.Reply
 	lanes   map[uint64]*lane
 	calls   map[uint64]context.CancelFunc // cancels running service calls
-	files   openFiles
+	files   hostfile.Table
 	warners warn.Warners
 
 	images    sync.Mutex
@@ -202,7 +203,7 @@ func (c *client) receive() {
 	for _, cancel := range calls {
 		cancel()
 	}
-	c.files.end()
+	c.files.End()
 	for _, l := range lanes {
 		l.lose(why)
 	}
@@ -248,7 +249,7 @@ func (c *client) handle(p protocol.Message) error {
 			cancel()
 		}
 	case *protocol.FileRequest:
-		return c.file(m)
+		return c.serveFile(m)
 	case *protocol.Warning:
 		c.warners.Warn(m.Program, m.Text)
 	case *protocol.Unloaded:

@@ -42,7 +42,7 @@ func TestSilenceOfDistance(t *testing.T) {
 	}{
 		{protocol.MachineID{1}, between{nil, tcp("127.0.0.1"), tcp("127.0.0.1")}, distantSilence},
 		{protocol.MachineID{1}, nil, distantSilence},
-		{thisMachine.Get(), between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, defaultSilence},
+		{protocol.ThisMachine.Get(), between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, defaultSilence},
 		{protocol.MachineID{}, between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, distantSilence},
 		{protocol.MachineID{}, nil, defaultSilence},
 	} {

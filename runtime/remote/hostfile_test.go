@@ -17,7 +17,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/remote/protocol"
+	"github.com/orepl/orepl/runtime/remote/hostfile"
 )
 
 // using is a plugin whose kernels are a Go function, which uses the services of its launch. The program warns when it is unloaded.
@@ -298,7 +298,7 @@ func (s *slow) Close() error {
 
 // TestManyHostFiles uses more files at once than requests may be open.
 func TestManyHostFiles(t *testing.T) {
-	const n = 3 * maxFileCalls
+	const n = 3 * hostfile.MaxCalls
 	_, _, launch := usingClient(t, func(s offload.Services) error {
 		errs := make([]error, n)
 		var all sync.WaitGroup
@@ -333,7 +333,7 @@ func TestManyHostFiles(t *testing.T) {
 // are closed.
 func TestHostFilesEnd(t *testing.T) {
 	var readers, started atomic.Int64
-	const n = maxFileCalls + 5
+	const n = hostfile.MaxCalls + 5
 	errs := make(chan error, 2*n)
 	p, _, launch := usingClient(t, func(s offload.Services) error {
 		var opened [n]offload.File
@@ -362,12 +362,12 @@ func TestHostFilesEnd(t *testing.T) {
 	}}
 	launched := make(chan error, 1)
 	go func() { launched <- launch(host) }()
-	for end := time.Now().Add(time.Minute); (readers.Load() < maxFileCalls || started.Load() < n) && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); (readers.Load() < hostfile.MaxCalls || started.Load() < n) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(10 * time.Millisecond)
-	if got := readers.Load(); got != maxFileCalls {
-		t.Errorf("%d reads at once, want %d", got, maxFileCalls)
+	if got := readers.Load(); got != hostfile.MaxCalls {
+		t.Errorf("%d reads at once, want %d", got, hostfile.MaxCalls)
 	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
@@ -391,46 +391,6 @@ func TestHostFilesEnd(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("a file of the host stays open")
 		}
-	}
-}
-
-// TestTooManyFileRequests sends a client requests that a server never sends.
-func TestTooManyFileRequests(t *testing.T) {
-	readers := new(atomic.Int64)
-	for name, m := range map[string]*protocol.FileRequest{
-		"operation": {Op: protocol.RenameFile + 1}, "empty read": {Op: protocol.ReadFile}, "large read": {Op: protocol.ReadFile, Offset: protocol.MaxFragment + 1}, "whence": {Op: protocol.SeekFile, Whence: 3},
-	} {
-		if err := new(client).file(m); err == nil {
-			t.Errorf("%s is served", name)
-		}
-	}
-	here, there := net.Pipe()
-	defer there.Close()
-	c := &client{link: newLink(here, false)}
-	file, err := os.Create(filepath.Join(t.TempDir(), "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := c.files.add(&slow{File: file, readers: readers, closed: make(chan struct{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range maxFileCalls + 1 {
-		if err := c.file(&protocol.FileRequest{Op: protocol.ReadFile, File: number, Offset: 1}); (err != nil) != (i == maxFileCalls) {
-			t.Errorf("request %d: %v", i, err)
-		}
-	}
-	c.files.end()
-	c.link.end()
-	late, err := os.Create(filepath.Join(t.TempDir(), "late"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.files.add(late); offload.CodeOf(err) != offload.OutOfResources {
-		t.Errorf("a file is opened after the end: %v", err)
-	}
-	if err := late.Close(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("the late file is open: %v", err)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,16 +12,12 @@ import (
 
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/box"
 	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
 // Servers exchange bytes of memory without the client: the server of one operand connects to that of the other. It proves by
 // the session's number, which only the client's servers have, that both serve the same client.
-
-func newSessionID() (id protocol.SessionID) {
-	_, _ = rand.Read(id[:]) // never fails
-	return id
-}
 
 // sessions are the connections of clients to servers in this process, by [protocol.SessionID].
 var sessions sync.Map
@@ -37,10 +31,8 @@ type exchanges struct {
 	joints
 }
 
-const (
-	peerBuffer = 1 << 20  // bytes of exchanged pieces
-	peerOutput = 64 << 10 // bytes of small pieces and messages that are written together
-)
+// peerOutput is the number of bytes of small pieces and messages that are written together.
+const peerOutput = 64 << 10
 
 // peer is a connection of a server to another server, for one client.
 type peer struct {
@@ -143,7 +135,7 @@ func (e *batched) run() error {
 // checkBox returns an error if a box is empty or exceeds the memory.
 func checkBox(mem offload.Memory, p *protocol.Place, extent [3]int64) error {
 	size := mem.Size()
-	_, ok := boxSize(extent, size)
+	_, ok := box.Size(extent, size)
 	last := p.Offset
 	for i, pitch := range [3]int64{1, p.RowPitch, p.SlicePitch} {
 		if !ok || last < 0 || last > size || pitch < 0 || extent[i] > 1 && pitch > size/(extent[i]-1) {
@@ -223,7 +215,7 @@ func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (
 			return 0, err
 		}
 		if m.Push {
-			if e.failure, err = writeBox(ctx, p.out, d, rectOf(e.memory, &m.Near), m.Extent); err != nil {
+			if e.failure, err = box.Write(ctx, p.out, d, rectOf(e.memory, &m.Near), m.Extent); err != nil {
 				return 0, err
 			}
 		}
@@ -242,7 +234,7 @@ func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (
 // answer reads the answer to an exchange.
 func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	m := e.message
-	packet, err := readPacket(p.in)
+	packet, err := protocol.Read(p.in)
 	if err != nil {
 		return err
 	}
@@ -253,7 +245,7 @@ func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	if e.failure = cmp.Or(e.failure, offload.DecodeError(r.Error)); e.failure != nil || m.Push {
 		return nil
 	}
-	e.failure, err = readBox(ctx, p.in, d, rectOf(e.memory, &m.Near), m.Extent)
+	e.failure, err = box.Read(ctx, p.in, d, rectOf(e.memory, &m.Near), m.Extent)
 	return err
 }
 
@@ -301,181 +293,6 @@ func (p *peer) end() {
 	}
 }
 
-// readPacket reads a message.
-func readPacket(in *bufio.Reader) (protocol.Message, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return nil, err
-	}
-	n := binary.LittleEndian.Uint32(head[:])
-	if n == 0 || n > protocol.MaxFrame {
-		return nil, fmt.Errorf("a frame of %d bytes", n)
-	}
-	buf := make([]byte, n)
-	if _, err := io.ReadFull(in, buf); err != nil {
-		return nil, err
-	}
-	return protocol.Parse(buf)
-}
-
-// failedPiece is a failure of the device in eachPiece, which ends the box but not the connection.
-type failedPiece struct{ error }
-
-// boxCopy copies pieces of a box: bytes of host-accessible memory, or a buffer with a queue of the device.
-type boxCopy struct {
-	visible, scratch []byte
-	queue            offload.Queue
-}
-
-func (b *boxCopy) open(d *servedDevice, box offload.Rect, extent [3]int64) (err error) {
-	if b.visible = box.Memory.Bytes(); b.visible == nil {
-		b.scratch = make([]byte, min(peerBuffer, extent[0]))
-		b.queue, err = d.NewQueue(offload.QueueOptions{Label: "exchange"})
-	}
-	return err
-}
-
-func (b *boxCopy) close() {
-	if b.queue != nil {
-		_ = b.queue.Close()
-	}
-}
-
-// writeBox writes the pieces of a box. The result failure is one of the device, which is also reported to the other server; err is
-// one of the connection.
-func writeBox(ctx context.Context, out *bufio.Writer, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
-	var b boxCopy
-	defer b.close()
-	if err = b.open(d, box, extent); err != nil {
-		err = failedPiece{err}
-	} else {
-		err = b.eachPiece(ctx, box, extent, func(piece offload.Span, data []byte) error {
-			if b.queue != nil {
-				if err := errors.Join(b.queue.Retrieve(data, piece), b.queue.Sync(ctx)); err != nil {
-					return failedPiece{err}
-				}
-			}
-			return writePiece(out, data)
-		})
-	}
-	var failed failedPiece
-	if !errors.As(err, &failed) {
-		return nil, err
-	}
-	_, err = out.Write(protocol.Append([]byte{protocol.PieceFailed}, &protocol.Reply{Error: offload.EncodeError(offload.Nameless(failed.error))}, 0))
-	return failed.error, err
-}
-
-// writePiece writes a piece. A large one goes to the stream without a copy in the buffer.
-func writePiece(out *bufio.Writer, data []byte) error {
-	if err := out.WriteByte(protocol.PieceFollows); err != nil {
-		return err
-	}
-	if len(data) >= landAt {
-		if err := out.Flush(); err != nil {
-			return err
-		}
-	}
-	_, err := out.Write(data)
-	return err
-}
-
-// readBox reads the pieces of a box. The result err is a failure of the connection. The result failure is one of this device, after
-// which the remaining pieces are read too, or of the other device, which ends the box.
-func readBox(ctx context.Context, in *bufio.Reader, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
-	var b boxCopy
-	defer b.close()
-	if failure = b.open(d, box, extent); failure != nil {
-		return failure, skipBox(in, extent)
-	}
-	err = b.eachPiece(ctx, box, extent, func(piece offload.Span, data []byte) error {
-		if err := pieceBegins(in); err != nil {
-			return err
-		}
-		if failure != nil {
-			_, err := io.CopyN(io.Discard, in, piece.Size)
-			return err
-		}
-		if _, err := io.ReadFull(in, data); err != nil || b.queue == nil {
-			return err
-		}
-		failure = errors.Join(b.queue.Submit(piece, data), b.queue.Sync(ctx))
-		return nil
-	})
-	var failed failedPiece
-	if errors.As(err, &failed) {
-		return failed.error, nil
-	}
-	return failure, err
-}
-
-// pieceBegins reads the byte before a piece. It returns a failedPiece if the other server's device failed.
-func pieceBegins(in *bufio.Reader) error {
-	switch kind, err := in.ReadByte(); {
-	case err != nil:
-		return err
-	case kind == protocol.PieceFailed:
-		return theirFailure(in)
-	case kind != protocol.PieceFollows:
-		return fmt.Errorf("a piece of kind %d", kind)
-	}
-	return nil
-}
-
-// theirFailure reads the reply that ends a box early.
-func theirFailure(in *bufio.Reader) error {
-	p, err := readPacket(in)
-	if err != nil {
-		return err
-	}
-	r, ok := p.(*protocol.Reply)
-	if !ok || len(r.Error) == 0 {
-		return fmt.Errorf("message %T is no failure", p)
-	}
-	return failedPiece{offload.DecodeError(r.Error)}
-}
-
-// skipBox reads and discards the pieces of a box.
-func skipBox(in *bufio.Reader, extent [3]int64) error {
-	for range extent[1] * extent[2] {
-		for left := extent[0]; left > 0; left -= peerBuffer {
-			err := pieceBegins(in)
-			if err == nil {
-				_, err = io.CopyN(io.Discard, in, min(left, peerBuffer))
-			}
-			if errors.As(err, new(failedPiece)) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// eachPiece calls do with each piece of a box and its bytes, or a buffer for them.
-func (b *boxCopy) eachPiece(ctx context.Context, box offload.Rect, extent [3]int64, do func(piece offload.Span, data []byte) error) error {
-	return eachSpan(box, extent, func(row offload.Span, _ int64) error {
-		for row.Size > 0 {
-			if err := context.Cause(ctx); err != nil {
-				return err
-			}
-			piece := row
-			piece.Size = min(row.Size, peerBuffer)
-			row.Offset, row.Size = row.Offset+piece.Size, row.Size-piece.Size
-			data := b.scratch[:min(int64(len(b.scratch)), piece.Size)]
-			if b.visible != nil {
-				data = b.visible[piece.Offset:][:piece.Size]
-			}
-			if err := do(piece, data); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // errPeer reports that the other side of the stream is a server.
 var errPeer = errors.New("the other side is a server")
 
@@ -498,7 +315,7 @@ func (s *server) servePeer(m *protocol.PeerHello) error {
 	}
 	out := bufio.NewWriterSize(activity.CountWrites(s.link.stream), peerOutput)
 	for {
-		p, err := readPacket(s.link.in)
+		p, err := protocol.Read(s.link.in)
 		if err != nil {
 			return err
 		}
@@ -536,7 +353,7 @@ func (s *server) servesNoMore(stream io.Closer) {
 
 // servePeerCopy serves a copy of another server. It returns errors of the connection; failures of the device are replies.
 func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.PeerCopy) error {
-	if _, ok := boxSize(m.Extent, math.MaxInt64); !ok {
+	if _, ok := box.Size(m.Extent, math.MaxInt64); !ok {
 		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
 	}
 	mem, d, done := s.hold(m.Place.Memory)
@@ -552,9 +369,9 @@ func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.
 	var err error
 	switch {
 	case m.Write && failure != nil:
-		err = skipBox(in, m.Extent)
+		err = box.Skip(in, m.Extent)
 	case m.Write:
-		failure, err = readBox(s.ctx, in, d, rectOf(mem, &m.Place), m.Extent)
+		failure, err = box.Read(s.ctx, in, d, rectOf(mem, &m.Place), m.Extent)
 	}
 	if err != nil {
 		return err
@@ -566,7 +383,7 @@ func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.
 	if _, err := out.Write(protocol.Append(nil, r, 0)); err != nil || m.Write || failure != nil {
 		return err
 	}
-	_, err = writeBox(s.ctx, out, d, rectOf(mem, &m.Place), m.Extent)
+	_, err = box.Write(s.ctx, out, d, rectOf(mem, &m.Place), m.Extent)
 	return err
 }
 

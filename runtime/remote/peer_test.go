@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -208,35 +207,12 @@ func TestStrangePeer(t *testing.T) {
 	here, there := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- Server{Address: "1"}.Serve(t.Context(), there) }()
-	m := &protocol.PeerHello{Version: protocol.Version, Session: newSessionID()}
+	m := &protocol.PeerHello{Version: protocol.Version, Session: protocol.NewSessionID()}
 	copy(m.Magic[:], protocol.Magic)
 	if _, err := here.Write(protocol.Append(nil, m, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-served; err == nil {
 		t.Error("the stranger was served")
-	}
-}
-
-// writes records the slices that are written to it.
-type writes [][]byte
-
-func (w *writes) Write(p []byte) (int, error) {
-	*w = append(*w, p)
-	return len(p), nil
-}
-
-// TestPieces writes a large piece from where it is, and a small one together with others.
-func TestPieces(t *testing.T) {
-	var got writes
-	out := bufio.NewWriterSize(&got, peerOutput)
-	large, small := make([]byte, peerOutput+5), make([]byte, 10)
-	for _, piece := range [][]byte{small, small, large} {
-		if err := writePiece(out, piece); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(got) != 2 || len(got[0]) != 2*11+1 || len(got[1]) != len(large) || &got[1][0] != &large[0] {
-		t.Errorf("%d writes, the last not of the piece itself", len(got))
 	}
 }

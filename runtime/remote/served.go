@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/box"
 	"github.com/orepl/orepl/runtime/remote/joint"
 	"github.com/orepl/orepl/runtime/remote/protocol"
 )
@@ -236,18 +237,6 @@ func (s *server) reportAtOnce() {
 	s.ended = s.ended[:0]
 }
 
-// boxSize returns the number of bytes in a box, or false if it is not positive or larger than limit.
-func boxSize(extent [3]int64, limit int64) (int64, bool) {
-	n := int64(1)
-	for _, e := range extent {
-		if e <= 0 || e > limit/n {
-			return 0, false
-		}
-		n *= e
-	}
-	return n, true
-}
-
 func (q *servedQueue) transfer(m *protocol.Transfer) error {
 	if err := q.begins(m.At); err != nil {
 		return err
@@ -260,7 +249,7 @@ func (q *servedQueue) transfer(m *protocol.Transfer) error {
 	if device == nil || dst == nil && m.Dst.Memory != 0 || src == nil && m.Src.Memory != 0 {
 		return errors.New("a copy of memory that does not exist")
 	}
-	total, ok := boxSize(m.Extent, device.Size())
+	total, ok := box.Size(m.Extent, device.Size())
 	if !ok {
 		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
 	}
@@ -281,11 +270,11 @@ func (q *servedQueue) transfer(m *protocol.Transfer) error {
 		return q.issued(m.At, pending{}, q.near.Host(func() error { return q.sendMemory(m.At, memory) }))
 	case dst == nil:
 		data := make([]byte, total)
-		return q.issued(m.At, pending{data: data}, q.retrieve(data, rectOf(src, &m.Src), m.Extent))
+		return q.issued(m.At, pending{data: data}, box.Retrieve(q.near, data, rectOf(src, &m.Src), m.Extent))
 	case single:
 		return q.issued(m.At, pending{}, q.near.Exchange(spanOf(dst, &m.Dst, total), spanOf(src, &m.Src, total)))
 	}
-	return q.issued(m.At, pending{}, q.exchange(rectOf(dst, &m.Dst), rectOf(src, &m.Src), m.Extent))
+	return q.issued(m.At, pending{}, box.Exchange(q.near, rectOf(dst, &m.Dst), rectOf(src, &m.Src), m.Extent))
 }
 
 // rangeOf returns the bytes of a range of memory, or nil if the host cannot access them or the range exceeds the memory.
@@ -365,49 +354,6 @@ func spanOf(m offload.Memory, p *protocol.Place, n int64) offload.Span {
 	return offload.Span{Memory: m, Offset: p.Offset, Size: n}
 }
 
-// packed returns a box whose rows are contiguous.
-func packed(data []byte, extent [3]int64) offload.HostRect {
-	return offload.HostRect{Data: data, RowPitch: extent[0], SlicePitch: extent[0] * extent[1]}
-}
-
-// eachSpan calls do with the range of each row of a box, and with the row's offset in packed data.
-func eachSpan(r offload.Rect, extent [3]int64, do func(s offload.Span, at int64) error) error {
-	at := int64(0)
-	for z := range extent[2] {
-		for y := range extent[1] {
-			s := offload.Span{Memory: r.Memory, Offset: r.Offset + z*r.SlicePitch + y*r.RowPitch, Size: extent[0]}
-			if err := do(s, at); err != nil {
-				return err
-			}
-			at += extent[0]
-		}
-	}
-	return nil
-}
-
-func (q *servedQueue) retrieve(data []byte, src offload.Rect, extent [3]int64) error {
-	if c, ok := q.near.(offload.RectCopier); ok && int64(len(data)) != extent[0] {
-		return c.RetrieveRect(packed(data, extent), src, extent)
-	}
-	return eachSpan(src, extent, func(s offload.Span, at int64) error { return q.near.Retrieve(data[at:][:s.Size], s) })
-}
-
-func (q *servedQueue) submit(dst offload.Rect, data []byte, extent [3]int64) error {
-	if c, ok := q.near.(offload.RectCopier); ok {
-		return c.SubmitRect(dst, packed(data, extent), extent)
-	}
-	return eachSpan(dst, extent, func(s offload.Span, at int64) error { return q.near.Submit(s, data[at:][:s.Size]) })
-}
-
-func (q *servedQueue) exchange(dst, src offload.Rect, extent [3]int64) error {
-	if c, ok := q.near.(offload.RectCopier); ok {
-		return c.ExchangeRect(dst, src, extent)
-	}
-	var to []offload.Span
-	_ = eachSpan(dst, extent, func(s offload.Span, _ int64) error { to = append(to, s); return nil }) // cannot fail
-	return eachSpan(src, extent, func(s offload.Span, at int64) error { return q.near.Exchange(to[at/extent[0]], s) })
-}
-
 // land returns the device memory for n bytes of a fragment, or nil if the host cannot write to the memory now.
 func (s *server) land(m *protocol.Fragment, n int64) (to []byte) {
 	_ = s.onQueue(m.At, func(q *servedQueue) error { to = q.land(m, n); return nil }) // fragment reports the error
@@ -445,7 +391,7 @@ func (q *servedQueue) fragment(m *protocol.Fragment, landed bool) error {
 	}
 	q.incoming = nil
 	if in.data != nil && in.err == nil {
-		in.err = q.submit(in.dst, in.data, in.extent)
+		in.err = box.Submit(q.near, in.dst, in.data, in.extent)
 	}
 	return q.issued(in.at, pending{}, in.err)
 }
@@ -613,67 +559,4 @@ func (q *servedQueue) close() {
 func (q *servedQueue) abort() {
 	q.close()
 	q.server.running.Go(func() { _ = q.near.Sync(ended) }) // the client's connection has ended
-}
-
-// hostServices forwards the requests of device code to the client.
-type hostServices struct {
-	server  *server
-	at      protocol.At
-	program uint64
-}
-
-func (h *hostServices) Print(m *offload.Message) {
-	s := h.server
-	s.mu.Lock()
-	for s.prints >= protocol.MaxPrints && !s.leaving {
-		s.printed.Wait()
-	}
-	s.prints++
-	s.mu.Unlock()
-	s.link.waitForSpace()
-	s.link.send(&protocol.Printed{At: h.at, Message: *m})
-}
-
-// Warn implements [offload.Warner]. It may be called after the end of the launch.
-func (h *hostServices) Warn(text string) {
-	h.server.link.waitForSpace()
-	h.server.link.send(&protocol.Warning{Program: h.program, Text: text})
-}
-
-func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, error) {
-	s := h.server
-	ch := make(chan *protocol.ServiceAnswer, 1)
-	s.mu.Lock()
-	s.lastCall++
-	number := s.lastCall
-	s.calls[number] = ch
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.calls, number)
-		s.mu.Unlock()
-	}()
-	s.link.send(&protocol.ServiceCall{At: h.at, Call: number, Request: *r})
-	select {
-	case a := <-ch:
-		return a.Bits, offload.DecodeError(a.Error)
-	case <-ctx.Done():
-		s.link.send(&protocol.ServiceCancel{Call: number})
-		return 0, context.Cause(ctx)
-	case <-s.ctx.Done():
-		return 0, offload.Errorf(offload.DeviceLost, "call", "the client is gone")
-	}
-}
-
-// answered delivers the answer to a call to the waiting work-item.
-func (s *server) answered(m *protocol.ServiceAnswer) {
-	s.mu.Lock()
-	ch := s.calls[m.Call]
-	delete(s.calls, m.Call)
-	s.mu.Unlock()
-	if ch != nil { // nil if the launch was stopped
-		a := *m
-		a.Error = append([]byte(nil), m.Error...)
-		ch <- &a
-	}
 }

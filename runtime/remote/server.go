@@ -17,6 +17,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/hostfile"
 	"github.com/orepl/orepl/runtime/remote/joint"
 	"github.com/orepl/orepl/runtime/remote/protocol"
 )
@@ -46,11 +47,12 @@ type Server struct {
 func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{ctx: ctx, link: newLink(stream, true), options: o, session: newSessionID(),
+	s := &server{ctx: ctx, link: newLink(stream, true), options: o, session: protocol.NewSessionID(),
 		images: map[protocol.Digest]*content{}, memories: map[uint64]offload.Memory{}, deviceOf: map[uint64]*servedDevice{},
 		programs: map[uint64]*servedProgram{}, kernels: map[uint64]servedKernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
-		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *protocol.ServiceAnswer{}}, fileCalls: newFileCalls()}
+		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *protocol.ServiceAnswer{}}}
 	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
+	s.files = hostfile.NewCalls(ctx, s.sendFileRequest)
 	s.joints = joints{hall: joint.NewHall(), links: joint.NewLinks()}
 	if s.link.poller != nil {
 		s.link.await = s.awaitAll
@@ -111,7 +113,7 @@ type server struct {
 	requests map[uint64]context.CancelFunc
 	serviceCalls
 	lines
-	fileCalls
+	files *hostfile.Calls
 
 	libraries []*servedLibrary // in order of registration
 }
@@ -243,7 +245,7 @@ func (s *server) handle(p protocol.Message) (err error) {
 		s.answered(m)
 		return nil
 	case *protocol.FileAnswer:
-		s.fileAnswered(m)
+		s.files.Answered(m)
 		return nil
 	case *protocol.PrintsDone:
 		s.mu.Lock()
@@ -260,7 +262,7 @@ func (s *server) handle(p protocol.Message) (err error) {
 
 // greet opens the plugins and answers the client's first message.
 func (s *server) greet(m *protocol.Hello) error {
-	w := &protocol.Welcome{Version: protocol.Version, Machine: thisMachine.Get()}
+	w := &protocol.Welcome{Version: protocol.Version, Machine: protocol.ThisMachine.Get()}
 	copy(w.Magic[:], protocol.Magic)
 	if string(m.Magic[:]) != protocol.Magic || m.Version != protocol.Version {
 		s.link.send(w) // the client reports the difference

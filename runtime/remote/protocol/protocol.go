@@ -4,6 +4,7 @@ package protocol
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
@@ -183,4 +184,21 @@ func Parse(frame []byte) (Message, error) {
 		return nil, fmt.Errorf("message %T: %w", p, c.Err)
 	}
 	return p, nil
+}
+
+// Read reads a frame and decodes its message. It returns io.EOF at the end of the stream, and io.ErrUnexpectedEOF in a frame.
+func Read(in io.Reader) (Message, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n == 0 || n > MaxFrame {
+		return nil, fmt.Errorf("a frame of %d bytes", n)
+	}
+	buf := make([]byte, n)
+	if _, err := io.ReadFull(in, buf); err != nil {
+		return nil, err
+	}
+	return Parse(buf)
 }

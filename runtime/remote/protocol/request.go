@@ -261,9 +261,3 @@ func (m *Release) Code(c *wire.Coder) {
 	wire.Num(c, &m.Kind, 1)
 	wire.Num(c, &m.Object, 8)
 }
-
-// MachineID identifies a running system, also to its containers. It is zero if the system has no such identity.
-type MachineID [16]byte
-
-// SessionID identifies a client's connection to a server. It is a secret of the client and its servers.
-type SessionID [16]byte

@@ -1,4 +1,4 @@
-package remote
+package hostfile
 
 import (
 	"bytes"
@@ -11,33 +11,40 @@ import (
 	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
-// maxOpenFiles is the maximum number of files that device code of a server holds open.
-const maxOpenFiles = 1 << 14
+// maxOpen is the maximum number of files that device code of a server holds open.
+const maxOpen = 1 << 14
 
-// openFiles are the host's files that device code of a server has opened.
-type openFiles struct {
+// Table has the host's files that device code of a server has opened. The zero Table is empty.
+type Table struct {
 	mu    sync.Mutex
-	list  map[int64]*openedFile
+	list  map[int64]*opened
 	last  int64 // number of the newest file
 	calls int   // requests that are being served
 	ended bool  // the connection has ended
 }
 
-// openedFile is a file of the host. Requests for it are served one at a time.
-type openedFile struct {
+// opened is a file of the host. Requests for it are served one at a time.
+type opened struct {
 	mu sync.Mutex
 	offload.File
 }
 
-// file serves a request for a file on a separate goroutine, since a file may block.
-func (c *client) file(m *protocol.FileRequest) error {
-	t := &c.files
+// Services are the files that a launch may use.
+type Services struct {
+	offload.FileServices
+	// Failed records an error that device code meets, as a cause of the launch's error.
+	Failed func(error)
+}
+
+// Serve serves a request on a separate goroutine, since a file may block, and passes the answer to send. It calls services for the
+// files of the request's launch. It returns an error for a request that no server sends.
+func (t *Table) Serve(m *protocol.FileRequest, services func(*protocol.FileRequest) (Services, error), send func(*protocol.FileAnswer)) error {
 	t.mu.Lock()
 	t.calls++
 	calls := t.calls
 	t.mu.Unlock()
-	if calls > maxFileCalls {
-		return fmt.Errorf("more than %d requests for files at once", maxFileCalls)
+	if calls > MaxCalls {
+		return fmt.Errorf("more than %d requests for files at once", MaxCalls)
 	}
 	if m.Op > protocol.RenameFile || m.Op == protocol.ReadFile && (m.Offset <= 0 || m.Offset > protocol.MaxFragment) || m.Whence < io.SeekStart || m.Whence > io.SeekEnd {
 		return fmt.Errorf("request %d for a file: operation %d, %d bytes, whence %d", m.Call, m.Op, m.Offset, m.Whence)
@@ -46,19 +53,18 @@ func (c *client) file(m *protocol.FileRequest) error {
 	request.Data = bytes.Clone(m.Data) // the frame's memory is reused
 	go func() {
 		a := &protocol.FileAnswer{Call: request.Call}
-		err := guardedFile(func() error { return c.serveFile(&request, a) })
+		err := guarded(func() error { return t.answer(&request, a, services) })
 		a.Error = offload.EncodeError(err)
 		t.mu.Lock()
 		t.calls--
 		t.mu.Unlock()
-		c.link.waitForSpace()
-		c.link.send(a)
+		send(a)
 	}()
 	return nil
 }
 
-// guardedFile calls do and converts a panic of the host's files to an error.
-func guardedFile(do func() error) (err error) {
+// guarded calls do and converts a panic of the host's files to an error.
+func guarded(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = offload.Errorf(offload.BackendFailure, "open", "the host's file panicked: %v", p)
@@ -67,42 +73,42 @@ func guardedFile(do func() error) (err error) {
 	return do()
 }
 
-// serveFile serves a request and fills in the answer.
-func (c *client) serveFile(m *protocol.FileRequest, a *protocol.FileAnswer) error {
+// answer serves a request and fills in the answer.
+func (t *Table) answer(m *protocol.FileRequest, a *protocol.FileAnswer, services func(*protocol.FileRequest) (Services, error)) error {
 	switch m.Op {
 	case protocol.OpenFile, protocol.RemoveFile, protocol.RenameFile:
-		s, l, err := c.fileServices(m)
+		s, err := services(m)
 		if err == nil {
-			a.Value, err = c.files.byName(s, m)
+			a.Value, err = t.byName(s, m)
 		}
-		if err != nil && l != nil {
-			l.failed(m.At.Number, err) // the launch's error has it as its cause
+		if err != nil && s.Failed != nil {
+			s.Failed(err)
 		}
 		return err
 	case protocol.CloseFile:
-		f := c.files.take(m.File)
+		f := t.take(m.File)
 		if f == nil {
-			return noFile(m)
+			return notOpen(m)
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.Close()
 	}
-	f := c.files.get(m.File)
+	f := t.get(m.File)
 	if f == nil {
-		return noFile(m)
+		return notOpen(m)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.serve(m, a)
 }
 
-func noFile(m *protocol.FileRequest) error {
+func notOpen(m *protocol.FileRequest) error {
 	return offload.Errorf(offload.Closed, m.Op.String(), "file %d is not open", m.File)
 }
 
 // byName opens, removes or renames a file. It returns the number of an opened one.
-func (t *openFiles) byName(s offload.FileServices, m *protocol.FileRequest) (int64, error) {
+func (t *Table) byName(s offload.FileServices, m *protocol.FileRequest) (int64, error) {
 	switch m.Op {
 	case protocol.RemoveFile:
 		return 0, s.RemoveFile(m.Name)
@@ -117,7 +123,7 @@ func (t *openFiles) byName(s offload.FileServices, m *protocol.FileRequest) (int
 }
 
 // serve serves a read, a write or a seek.
-func (f *openedFile) serve(m *protocol.FileRequest, a *protocol.FileAnswer) (err error) {
+func (f *opened) serve(m *protocol.FileRequest, a *protocol.FileAnswer) (err error) {
 	switch m.Op {
 	case protocol.ReadFile:
 		data := make([]byte, m.Offset)
@@ -137,51 +143,30 @@ func (f *openedFile) serve(m *protocol.FileRequest, a *protocol.FileAnswer) (err
 	return err
 }
 
-// fileServices returns the files of a launch's services, and its lane.
-func (c *client) fileServices(m *protocol.FileRequest) (offload.FileServices, *lane, error) {
-	c.mu.Lock()
-	l := c.lanes[m.At.Queue]
-	c.mu.Unlock()
-	var s offload.Services
-	if l != nil {
-		l.mu.Lock()
-		s = l.services[m.At.Number]
-		l.mu.Unlock()
-	}
-	if s == nil { // a request of an ended launch, for instance after a timeout
-		return nil, nil, offload.Errorf(offload.Cancelled, m.Op.String(), "the launch has ended")
-	}
-	files, ok := s.(offload.FileServices)
-	if !ok {
-		return nil, l, offload.Errorf(offload.Unsupported, m.Op.String(), "the kernel uses the file %q, and the launch offers no files", m.Name)
-	}
-	return files, l, nil
-}
-
 // add returns a number for an open file. At the limit it closes the file and returns an error.
-func (t *openFiles) add(f offload.File) (int64, error) {
+func (t *Table) add(f offload.File) (int64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ended || len(t.list) >= maxOpenFiles {
+	if t.ended || len(t.list) >= maxOpen {
 		_ = f.Close()
 		return 0, offload.Errorf(offload.OutOfResources, "open", "kernels of a worker have %d files open", len(t.list))
 	}
 	if t.list == nil {
-		t.list = map[int64]*openedFile{}
+		t.list = map[int64]*opened{}
 	}
 	t.last++
-	t.list[t.last] = &openedFile{File: f}
+	t.list[t.last] = &opened{File: f}
 	return t.last, nil
 }
 
-func (t *openFiles) get(number int64) *openedFile {
+func (t *Table) get(number int64) *opened {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.list[number]
 }
 
 // take removes a file and returns it, or nil.
-func (t *openFiles) take(number int64) *openedFile {
+func (t *Table) take(number int64) *opened {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.list[number]
@@ -189,13 +174,13 @@ func (t *openFiles) take(number int64) *openedFile {
 	return f
 }
 
-// end closes the files after the end of the connection. A request that is being served may fail.
-func (t *openFiles) end() {
+// End closes the files after the end of the connection. A request that is being served may fail.
+func (t *Table) End() {
 	t.mu.Lock()
 	list := t.list
 	t.list, t.ended = nil, true
 	t.mu.Unlock()
 	for _, f := range list {
-		_ = guardedFile(f.Close) // no device code learns of a failure
+		_ = guarded(f.Close) // no device code learns of a failure
 	}
 }
