@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/missing"
 	"github.com/orepl/orepl/lang/wording"
 )
@@ -56,7 +57,7 @@ type Class[T any] struct {
 	engine *Engine
 	name   string
 	proto  *goja.Object
-	ctor   *goja.Object
+	ctor   *goja.Object // nil until the first use
 	spec   ClassSpec[T]
 }
 
@@ -88,13 +89,15 @@ func (i *instance[T]) row() [][2]string {
 
 // NewClass defines a class in an engine.
 func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
-	c := &Class[T]{engine: e, name: spec.Name, proto: e.vm.NewObject(), spec: spec}
-	for _, m := range spec.Methods {
-		c.method(m.Name, m.Call)
+	c := &Class[T]{engine: e, name: spec.Name, spec: spec}
+	names := make([]string, 0, len(spec.Methods)+len(spec.Fields)+1)
+	for i := range spec.Methods {
+		names = append(names, spec.Methods[i].Name)
 	}
-	for _, f := range spec.Fields {
-		c.field(f)
+	for i := range spec.Fields {
+		names = append(names, spec.Fields[i].Name)
 	}
+	c.proto = internals.NewObject(e.vm, append(names, "constructor"), c.define)
 	if spec.Dispose != nil {
 		c.symbolMethod("dispose", func(self T, _ goja.FunctionCall) (goja.Value, error) { return nil, spec.Dispose(self) })
 	}
@@ -109,14 +112,19 @@ func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 	if spec.Construct == nil {
 		_ = c.proto.SetPrototype(e.vm.NewDynamicObject(&missing.Members{Host: missingHost{e}, Class: spec.Name, Proto: c.proto, ToJSON: c.toJSON()})) // cannot fail on a new object
 	}
-	c.ctor = c.constructor()
-	_ = c.proto.DefineDataProperty("constructor", c.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = c.proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(spec.Name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return c
 }
 
-func (c *Class[T]) method(name string, fn func(T, goja.FunctionCall) (goja.Value, error)) {
-	_ = c.proto.DefineDataProperty(name, c.native(name, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+// define defines a member of the class as a property of an object. The members are the methods, the fields and the constructor.
+func (c *Class[T]) define(o *goja.Object, at int) {
+	if methods := c.spec.Methods; at < len(methods) {
+		_ = o.DefineDataProperty(methods[at].Name, c.native(methods[at].Name, methods[at].Call), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	} else if at -= len(methods); at < len(c.spec.Fields) {
+		c.field(o, c.spec.Fields[at])
+	} else {
+		_ = o.DefineDataProperty("constructor", c.Constructor(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 }
 
 func (c *Class[T]) symbolMethod(symbol string, fn func(T, goja.FunctionCall) (goja.Value, error)) {
@@ -142,7 +150,7 @@ func (c *Class[T]) foreign(member string) error {
 	}
 }
 
-func (c *Class[T]) field(f Field[T]) {
+func (c *Class[T]) field(o *goja.Object, f Field[T]) {
 	get := c.engine.Func(f.Name, func(call goja.FunctionCall) (goja.Value, error) {
 		self, ok := c.Of(call.This)
 		switch {
@@ -166,7 +174,7 @@ func (c *Class[T]) field(f Field[T]) {
 	if f.Hidden {
 		enumerable = goja.FLAG_FALSE
 	}
-	_ = c.proto.DefineAccessorProperty(f.Name, get, set, goja.FLAG_TRUE, enumerable)
+	_ = o.DefineAccessorProperty(f.Name, get, set, goja.FLAG_TRUE, enumerable)
 }
 
 // toJSON returns the method that JSON.stringify calls, or nil.
@@ -234,7 +242,12 @@ func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 }
 
 // Constructor returns the class's constructor function.
-func (c *Class[T]) Constructor() *goja.Object { return c.ctor }
+func (c *Class[T]) Constructor() *goja.Object {
+	if c.ctor == nil {
+		c.ctor = c.constructor()
+	}
+	return c.ctor
+}
 
 // Prototype returns the object that holds the class's members.
 func (c *Class[T]) Prototype() *goja.Object { return c.proto }

@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // NativeFunc is a Go function that scripts call. Its error is thrown as an Error of the script with a stack and the properties
@@ -20,7 +21,7 @@ type NativeFunc func(call goja.FunctionCall) (goja.Value, error)
 
 // Func returns a script function that calls fn. A panic in fn becomes an error.
 func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
-	f := e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+	return internals.NewFunction(e.vm, name, func(call goja.FunctionCall) goja.Value {
 		defer e.recoverNative(name)
 		v, err := fn(call)
 		if err != nil {
@@ -30,9 +31,7 @@ func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 			return goja.Undefined()
 		}
 		return v
-	}).(*goja.Object)
-	_ = f.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	return f
+	})
 }
 
 // nativeHost is an engine for packages that define functions of the language.

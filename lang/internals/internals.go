@@ -121,6 +121,7 @@ type layout struct {
 	standard        uintptr
 	propNames       uintptr
 	values          uintptr
+	objectValues    uintptr        // field of a plain object
 	accessor        unsafe.Pointer // type word of an accessor
 	getter          uintptr
 	guardedProps    uintptr
@@ -188,6 +189,7 @@ var known = later.Value[layout]{Make: func() (l layout) {
 	l.pattern, l.source = field(self, "pattern", reflect.Pointer), field(self, "source", reflect.Interface)
 	l.standard, l.propNames = field(self, "standard", reflect.Bool), field(self, "propNames", reflect.Slice)
 	l.values = field(self, "values", reflect.Map)
+	l.objectValues = field(Self(vm.NewObject()).Type().Elem(), "values", reflect.Map)
 	global := (*(*map[string]goja.Value)(unsafe.Add(selfOf(rx.Prototype()).data, l.values)))["global"]
 	l.accessor = wordsOf(global).tab
 	l.getter = field(reflect.TypeOf(global).Elem(), "getterFunc", reflect.Pointer)

@@ -1,4 +1,5 @@
 // Command cold loads a pipeline with five kernels, runs it once and prints the first result. TestColdStart measures it.
+// If the environment variable COLD_BYTES is set, it also prints the bytes that the process has allocated.
 package main
 
 import (
@@ -6,6 +7,8 @@ import (
 	_ "embed"
 	"fmt"
 	"log"
+	"os"
+	"runtime"
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -31,4 +34,9 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println(y[0])
+	if os.Getenv("COLD_BYTES") != "" {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		fmt.Println(m.TotalAlloc)
+	}
 }
