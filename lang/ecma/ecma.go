@@ -89,7 +89,7 @@ func (e *Error) Error() string { return e.Message }
 
 // Parse parses a text. The error is an *[Error].
 func Parse(text string, o Options) (program *Program, err error) {
-	p := &parser{src: text, opts: o, strict: o.Strict || o.Module}
+	p := &parser{scanner: scanner{src: text, module: o.Module, strict: o.Strict || o.Module}, opts: o}
 	p.program.TopUsing = -1
 	defer func() {
 		if r := recover(); r != nil {
@@ -105,12 +105,8 @@ func Parse(text string, o Options) (program *Program, err error) {
 }
 
 type parser struct {
-	src     string
+	scanner
 	opts    Options
-	pos     int
-	tok     lexeme
-	prevEnd int
-	strict  bool
 	program Program
 
 	fn    *context
@@ -148,10 +144,6 @@ type context struct {
 type label struct {
 	name string
 	loop bool
-}
-
-func (p *parser) fail(offset int, message string) {
-	panic(&Error{Offset: min(offset, len(p.src)), Message: message, Incomplete: offset >= len(p.src)})
 }
 
 // failEarly fails for a text that follows the grammar.

@@ -28,42 +28,57 @@ func (t *lexeme) word(w string) bool {
 	return t.kind == token.IDENTIFIER && !t.escaped && t.text == w
 }
 
+// A scanner divides a text into tokens. Its errors are panics with an *[Error].
+type scanner struct {
+	src     string
+	module  bool // the text is a module, which has no HTML comments
+	strict  bool // legacy octal literals are refused
+	pos     int  // offset behind the current token
+	tok     lexeme
+	prevEnd int // offset behind the token before the current one
+}
+
+// fail ends the scan with an error at an offset.
+func (s *scanner) fail(offset int, message string) {
+	panic(&Error{Offset: min(offset, len(s.src)), Message: message, Incomplete: offset >= len(s.src)})
+}
+
 // next advances to the next token. A slash is an operator; primary expressions scan regular expressions themselves.
-func (p *parser) next() {
-	p.prevEnd = p.tok.end
-	p.tok = lexeme{newline: false}
-	p.skipBlank()
-	t := &p.tok
-	t.start = p.pos
-	if p.pos >= len(p.src) {
-		t.kind, t.end = token.EOF, p.pos
+func (s *scanner) next() {
+	s.prevEnd = s.tok.end
+	s.tok = lexeme{newline: false}
+	s.skipBlank()
+	t := &s.tok
+	t.start = s.pos
+	if s.pos >= len(s.src) {
+		t.kind, t.end = token.EOF, s.pos
 		return
 	}
-	c := p.src[p.pos]
+	c := s.src[s.pos]
 	switch {
 	case isAsciiStart(c) || c == '\\' || c >= utf8.RuneSelf:
 		t.kind = token.IDENTIFIER
-		t.text = p.scanWord()
+		t.text = s.scanWord()
 	case c == '#':
-		p.pos++
+		s.pos++
 		t.kind = token.PRIVATE_IDENTIFIER
-		if p.pos >= len(p.src) || !p.atWordStart() {
-			p.fail(t.start, "Unexpected character '#'")
+		if s.pos >= len(s.src) || !s.atWordStart() {
+			s.fail(t.start, "Unexpected character '#'")
 		}
-		t.text = p.scanWord()
-	case isDigit(c) || c == '.' && p.pos+1 < len(p.src) && isDigit(p.src[p.pos+1]):
+		t.text = s.scanWord()
+	case isDigit(c) || c == '.' && s.pos+1 < len(s.src) && isDigit(s.src[s.pos+1]):
 		t.kind = token.NUMBER
-		p.scanNumber()
+		s.scanNumber()
 	case c == '"' || c == '\'':
 		t.kind = token.STRING
-		p.scanString(c)
+		s.scanString(c)
 	case c == '`':
-		p.pos++
+		s.pos++
 		t.kind = token.BACKTICK
 	default:
-		p.scanPunctuator(c)
+		s.scanPunctuator(c)
 	}
-	t.end = p.pos
+	t.end = s.pos
 }
 
 // state is a position in the token stream.
@@ -72,53 +87,53 @@ type state struct {
 	pos, prevEnd int
 }
 
-func (p *parser) save() state { return state{p.tok, p.pos, p.prevEnd} }
+func (s *scanner) save() state { return state{s.tok, s.pos, s.prevEnd} }
 
-func (p *parser) restore(s state) { p.tok, p.pos, p.prevEnd = s.tok, s.pos, s.prevEnd }
+func (s *scanner) restore(to state) { s.tok, s.pos, s.prevEnd = to.tok, to.pos, to.prevEnd }
 
 // peek returns the token after the current one.
-func (p *parser) peek() lexeme {
-	s := p.save()
-	p.next()
-	t := p.tok
-	p.restore(s)
+func (s *scanner) peek() lexeme {
+	here := s.save()
+	s.next()
+	t := s.tok
+	s.restore(here)
 	return t
 }
 
-func (p *parser) skipBlank() {
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
+func (s *scanner) skipBlank() {
+	for s.pos < len(s.src) {
+		c := s.src[s.pos]
 		switch {
 		case c == ' ' || c == '\t' || c == '\v' || c == '\f':
-			p.pos++
+			s.pos++
 		case c == '\n' || c == '\r':
-			p.tok.newline = true
-			p.pos++
-		case c == '/' && strings.HasPrefix(p.src[p.pos:], "//"):
-			p.skipLine()
-		case c == '/' && strings.HasPrefix(p.src[p.pos:], "/*"):
-			start := p.pos
-			n := strings.Index(p.src[p.pos+2:], "*/")
+			s.tok.newline = true
+			s.pos++
+		case c == '/' && strings.HasPrefix(s.src[s.pos:], "//"):
+			s.skipLine()
+		case c == '/' && strings.HasPrefix(s.src[s.pos:], "/*"):
+			start := s.pos
+			n := strings.Index(s.src[s.pos+2:], "*/")
 			if n < 0 {
-				p.fail(len(p.src), "Unexpected end of input")
+				s.fail(len(s.src), "Unexpected end of input")
 			}
-			p.pos += n + 4
-			if strings.ContainsAny(p.src[start:p.pos], "\n\r\u2028\u2029") {
-				p.tok.newline = true
+			s.pos += n + 4
+			if strings.ContainsAny(s.src[start:s.pos], "\n\r\u2028\u2029") {
+				s.tok.newline = true
 			}
-		case c == '<' && !p.opts.Module && strings.HasPrefix(p.src[p.pos:], "<!--"):
-			p.skipLine()
-		case c == '-' && !p.opts.Module && (p.tok.newline || p.blankSoFar()) && strings.HasPrefix(p.src[p.pos:], "-->"):
-			p.skipLine()
+		case c == '<' && !s.module && strings.HasPrefix(s.src[s.pos:], "<!--"):
+			s.skipLine()
+		case c == '-' && !s.module && (s.tok.newline || s.blankSoFar()) && strings.HasPrefix(s.src[s.pos:], "-->"):
+			s.skipLine()
 		case c >= utf8.RuneSelf:
-			r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+			r, size := utf8.DecodeRuneInString(s.src[s.pos:])
 			switch {
 			case r == '\u2028' || r == '\u2029':
-				p.tok.newline = true
+				s.tok.newline = true
 			case r != '\ufeff' && !unicode.Is(unicode.Zs, r):
 				return
 			}
-			p.pos += size
+			s.pos += size
 		default:
 			return
 		}
@@ -126,15 +141,15 @@ func (p *parser) skipBlank() {
 }
 
 // blankSoFar reports whether no token precedes the current position.
-func (p *parser) blankSoFar() bool { return p.prevEnd == 0 }
+func (s *scanner) blankSoFar() bool { return s.prevEnd == 0 }
 
-func (p *parser) skipLine() {
-	for p.pos < len(p.src) {
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+func (s *scanner) skipLine() {
+	for s.pos < len(s.src) {
+		r, size := utf8.DecodeRuneInString(s.src[s.pos:])
 		if isLineEnd(r) {
 			return
 		}
-		p.pos += size
+		s.pos += size
 	}
 }
 
@@ -162,95 +177,95 @@ func isIDPart(r rune) bool {
 		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue) || regex.IsIDPart(r)
 }
 
-func (p *parser) atWordStart() bool {
-	if p.pos >= len(p.src) {
+func (s *scanner) atWordStart() bool {
+	if s.pos >= len(s.src) {
 		return false
 	}
-	r, _ := utf8.DecodeRuneInString(p.src[p.pos:])
+	r, _ := utf8.DecodeRuneInString(s.src[s.pos:])
 	return r == '\\' || isIDStart(r)
 }
 
 // scanWord scans an identifier name and returns it with escapes decoded.
-func (p *parser) scanWord() string {
-	start := p.pos
-	for p.pos < len(p.src) && (isAsciiStart(p.src[p.pos]) || isDigit(p.src[p.pos])) {
-		p.pos++
+func (s *scanner) scanWord() string {
+	start := s.pos
+	for s.pos < len(s.src) && (isAsciiStart(s.src[s.pos]) || isDigit(s.src[s.pos])) {
+		s.pos++
 	}
-	if p.pos >= len(p.src) || p.src[p.pos] != '\\' && p.src[p.pos] < utf8.RuneSelf {
-		return p.src[start:p.pos]
+	if s.pos >= len(s.src) || s.src[s.pos] != '\\' && s.src[s.pos] < utf8.RuneSelf {
+		return s.src[start:s.pos]
 	}
 	var b strings.Builder
-	b.WriteString(p.src[start:p.pos])
-	for p.pos < len(p.src) {
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
-		at := p.pos
+	b.WriteString(s.src[start:s.pos])
+	for s.pos < len(s.src) {
+		r, size := utf8.DecodeRuneInString(s.src[s.pos:])
+		at := s.pos
 		if r == '\\' {
-			p.tok.escaped = true
-			p.pos++
-			if p.pos >= len(p.src) || p.src[p.pos] != 'u' {
-				p.fail(at, "Expected a Unicode escape")
+			s.tok.escaped = true
+			s.pos++
+			if s.pos >= len(s.src) || s.src[s.pos] != 'u' {
+				s.fail(at, "Expected a Unicode escape")
 			}
-			p.pos++
+			s.pos++
 			var problem string
-			if r, problem = p.scanUnicodeEscape(); problem != "" {
-				p.fail(at, problem)
+			if r, problem = s.scanUnicodeEscape(); problem != "" {
+				s.fail(at, problem)
 			}
 			if b.Len() == 0 && !isIDStart(r) || !isIDPart(r) {
-				p.fail(at, "Invalid Unicode escape in a name")
+				s.fail(at, "Invalid Unicode escape in a name")
 			}
 		} else {
 			if r == utf8.RuneError || b.Len() == 0 && !isIDStart(r) || !isIDPart(r) {
 				break
 			}
-			p.pos += size
+			s.pos += size
 		}
 		b.WriteRune(r)
 	}
 	if b.Len() == 0 {
-		r, _ := utf8.DecodeRuneInString(p.src[p.pos:])
-		p.fail(p.pos, "Unexpected character '"+string(r)+"'")
+		r, _ := utf8.DecodeRuneInString(s.src[s.pos:])
+		s.fail(s.pos, "Unexpected character '"+string(r)+"'")
 	}
 	return b.String()
 }
 
 // scanUnicodeEscape scans the part of \uXXXX or \u{X} behind the u. It returns the character, or the problem of an invalid
 // escape.
-func (p *parser) scanUnicodeEscape() (r rune, problem string) {
+func (s *scanner) scanUnicodeEscape() (r rune, problem string) {
 	const bad = "Invalid Unicode escape sequence"
-	if p.pos < len(p.src) && p.src[p.pos] == '{' {
-		p.pos++
+	if s.pos < len(s.src) && s.src[s.pos] == '{' {
+		s.pos++
 		n := 0
-		for p.pos < len(p.src) && p.src[p.pos] != '}' {
-			d := hexValue(p.src[p.pos])
+		for s.pos < len(s.src) && s.src[s.pos] != '}' {
+			d := hexValue(s.src[s.pos])
 			if d < 0 {
 				return 0, bad
 			}
 			if r = r<<4 | rune(d); r > unicode.MaxRune {
 				return 0, "Undefined Unicode code point"
 			}
-			p.pos++
+			s.pos++
 			n++
 		}
-		if n == 0 || p.pos >= len(p.src) {
+		if n == 0 || s.pos >= len(s.src) {
 			return 0, bad
 		}
-		p.pos++
+		s.pos++
 		return r, ""
 	}
-	return p.scanHex(4, bad)
+	return s.scanHex(4, bad)
 }
 
-func (p *parser) scanHex(digits int, bad string) (r rune, problem string) {
+func (s *scanner) scanHex(digits int, bad string) (r rune, problem string) {
 	for range digits {
-		if p.pos >= len(p.src) {
+		if s.pos >= len(s.src) {
 			return 0, bad
 		}
-		d := hexValue(p.src[p.pos])
+		d := hexValue(s.src[s.pos])
 		if d < 0 {
 			return 0, bad
 		}
 		r = r<<4 | rune(d)
-		p.pos++
+		s.pos++
 	}
 	return r, ""
 }
@@ -292,21 +307,21 @@ var punctuatorsOf = func() (table [128][]int) {
 	return table
 }()
 
-func (p *parser) scanPunctuator(c byte) {
-	rest := p.src[p.pos:]
+func (s *scanner) scanPunctuator(c byte) {
+	rest := s.src[s.pos:]
 	if strings.HasPrefix(rest, "?.") && len(rest) > 2 && isDigit(rest[2]) {
-		p.tok.kind = token.QUESTION_MARK
-		p.pos++
+		s.tok.kind = token.QUESTION_MARK
+		s.pos++
 		return
 	}
 	for _, i := range punctuatorsOf[c] {
 		if x := &punctuators[i]; strings.HasPrefix(rest, x.text) {
-			p.tok.kind = x.kind
-			p.pos += len(x.text)
+			s.tok.kind = x.kind
+			s.pos += len(x.text)
 			return
 		}
 	}
-	panic(&Error{Offset: p.pos, Message: "Unexpected character '" + string(rune(c)) + "'", Unknown: c == '@'})
+	panic(&Error{Offset: s.pos, Message: "Unexpected character '" + string(rune(c)) + "'", Unknown: c == '@'})
 }
 
 // textBuilder collects the UTF-16 code units of a string.
@@ -341,14 +356,14 @@ func (b *textBuilder) string() unistring.String {
 	return unistring.FromUtf16(b.units)
 }
 
-func (p *parser) scanString(quote byte) {
-	start := p.pos
-	p.pos++
-	for i := p.pos; i < len(p.src); i++ { // most strings have no escapes
-		c := p.src[i]
+func (s *scanner) scanString(quote byte) {
+	start := s.pos
+	s.pos++
+	for i := s.pos; i < len(s.src); i++ { // most strings have no escapes
+		c := s.src[i]
 		if c == quote {
-			p.tok.str = unistring.String(p.src[p.pos:i])
-			p.pos = i + 1
+			s.tok.str = unistring.String(s.src[s.pos:i])
+			s.pos = i + 1
 			return
 		}
 		if c == '\\' || c == '\n' || c == '\r' || c >= utf8.RuneSelf {
@@ -357,39 +372,39 @@ func (p *parser) scanString(quote byte) {
 	}
 	var b textBuilder
 	for {
-		if p.pos >= len(p.src) {
-			p.fail(start, "Unterminated string literal")
+		if s.pos >= len(s.src) {
+			s.fail(start, "Unterminated string literal")
 		}
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+		r, size := utf8.DecodeRuneInString(s.src[s.pos:])
 		switch {
 		case r == rune(quote):
-			p.pos++
-			p.tok.str = b.string()
+			s.pos++
+			s.tok.str = b.string()
 			return
 		case r == '\n' || r == '\r':
-			p.fail(start, "Unterminated string literal")
+			s.fail(start, "Unterminated string literal")
 		case r == '\\':
-			at := p.pos
-			p.pos++
-			if problem := p.scanEscape(&b, false); problem != "" {
-				p.fail(at, problem)
+			at := s.pos
+			s.pos++
+			if problem := s.scanEscape(&b, false); problem != "" {
+				s.fail(at, problem)
 			}
 		default:
 			b.add(r)
-			p.pos += size
+			s.pos += size
 		}
 	}
 }
 
 // scanEscape scans an escape sequence behind its backslash and adds its characters to b. It returns the problem of an
 // invalid escape, or "".
-func (p *parser) scanEscape(b *textBuilder, template bool) (problem string) {
-	if p.pos >= len(p.src) {
+func (s *scanner) scanEscape(b *textBuilder, template bool) (problem string) {
+	if s.pos >= len(s.src) {
 		return "Unterminated string literal"
 	}
-	at := p.pos
-	r, size := utf8.DecodeRuneInString(p.src[p.pos:])
-	p.pos += size
+	at := s.pos
+	r, size := utf8.DecodeRuneInString(s.src[s.pos:])
+	s.pos += size
 	switch r {
 	case 'n':
 		b.add('\n')
@@ -404,32 +419,32 @@ func (p *parser) scanEscape(b *textBuilder, template bool) (problem string) {
 	case 'f':
 		b.add('\f')
 	case '\r':
-		if p.pos < len(p.src) && p.src[p.pos] == '\n' {
-			p.pos++
+		if s.pos < len(s.src) && s.src[s.pos] == '\n' {
+			s.pos++
 		}
 	case '\n', '\u2028', '\u2029':
 	case 'x':
-		x, problem := p.scanHex(2, "Invalid hexadecimal escape sequence")
+		x, problem := s.scanHex(2, "Invalid hexadecimal escape sequence")
 		if problem != "" {
 			return problem
 		}
 		b.add(x)
 	case 'u':
-		x, problem := p.scanUnicodeEscape()
+		x, problem := s.scanUnicodeEscape()
 		if problem != "" {
 			return problem
 		}
 		b.add(x)
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if r == '0' && (p.pos >= len(p.src) || !isDigit(p.src[p.pos])) {
+		if r == '0' && (s.pos >= len(s.src) || !isDigit(s.src[s.pos])) {
 			b.add(0)
 			return ""
 		}
 		if template {
 			return "Octal escape sequences are not allowed in template strings"
 		}
-		p.tok.octal = at
-		if p.strict {
+		s.tok.octal = at
+		if s.strict {
 			return "Octal escape sequences are not allowed in strict mode"
 		}
 		if r >= '8' {
@@ -438,11 +453,11 @@ func (p *parser) scanEscape(b *textBuilder, template bool) (problem string) {
 		}
 		n := r - '0'
 		for range 2 {
-			if p.pos >= len(p.src) || p.src[p.pos] < '0' || p.src[p.pos] > '7' || n*8+rune(p.src[p.pos]-'0') > 255 {
+			if s.pos >= len(s.src) || s.src[s.pos] < '0' || s.src[s.pos] > '7' || n*8+rune(s.src[s.pos]-'0') > 255 {
 				break
 			}
-			n = n*8 + rune(p.src[p.pos]-'0')
-			p.pos++
+			n = n*8 + rune(s.src[s.pos]-'0')
+			s.pos++
 		}
 		b.add(n)
 	default:
@@ -453,67 +468,67 @@ func (p *parser) scanEscape(b *textBuilder, template bool) (problem string) {
 
 // scanTemplate scans the characters of a template up to ` or ${, and reports as last which of them it was. A problem is
 // that of the first invalid escape, and its offset.
-func (p *parser) scanTemplate() (raw string, cooked unistring.String, problem string, problemAt int, last bool) {
-	start := p.pos
+func (s *scanner) scanTemplate() (raw string, cooked unistring.String, problem string, problemAt int, last bool) {
+	start := s.pos
 	var b textBuilder
 	for {
-		if p.pos >= len(p.src) {
-			p.fail(len(p.src), "Unterminated template")
+		if s.pos >= len(s.src) {
+			s.fail(len(s.src), "Unterminated template")
 		}
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+		r, size := utf8.DecodeRuneInString(s.src[s.pos:])
 		switch {
-		case r == '`' || r == '$' && strings.HasPrefix(p.src[p.pos:], "${"):
-			raw = p.src[start:p.pos]
+		case r == '`' || r == '$' && strings.HasPrefix(s.src[s.pos:], "${"):
+			raw = s.src[start:s.pos]
 			if strings.Contains(raw, "\r") {
 				raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\r", "\n")
 			}
 			last = r == '`'
-			if p.pos++; !last {
-				p.pos++
+			if s.pos++; !last {
+				s.pos++
 			}
 			return raw, b.string(), problem, problemAt, last
 		case r == '\\':
-			at := p.pos
-			p.pos++
-			if s := p.scanEscape(&b, true); s != "" && problem == "" {
-				problem, problemAt = s, at
+			at := s.pos
+			s.pos++
+			if bad := s.scanEscape(&b, true); bad != "" && problem == "" {
+				problem, problemAt = bad, at
 			}
 		case r == '\r':
-			p.pos++
-			if p.pos < len(p.src) && p.src[p.pos] == '\n' {
-				p.pos++
+			s.pos++
+			if s.pos < len(s.src) && s.src[s.pos] == '\n' {
+				s.pos++
 			}
 			b.add('\n')
 		default:
 			b.add(r)
-			p.pos += size
+			s.pos += size
 		}
 	}
 }
 
 // scanRegExp scans a regular expression whose slash is the current token.
-func (p *parser) scanRegExp() (pattern, flags string) {
-	start := p.tok.start
-	p.pos = start + 1
+func (s *scanner) scanRegExp() (pattern, flags string) {
+	start := s.tok.start
+	s.pos = start + 1
 	class := false
 	for {
-		if p.pos >= len(p.src) {
-			p.fail(start, "Unterminated regular expression")
+		if s.pos >= len(s.src) {
+			s.fail(start, "Unterminated regular expression")
 		}
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+		r, size := utf8.DecodeRuneInString(s.src[s.pos:])
 		if r == '\\' {
-			p.pos++
-			if p.pos >= len(p.src) {
-				p.fail(start, "Unterminated regular expression")
+			s.pos++
+			if s.pos >= len(s.src) {
+				s.fail(start, "Unterminated regular expression")
 			}
-			r, size = utf8.DecodeRuneInString(p.src[p.pos:])
+			r, size = utf8.DecodeRuneInString(s.src[s.pos:])
 			if !isLineEnd(r) {
-				p.pos += size
+				s.pos += size
 				continue
 			}
 		}
 		if isLineEnd(r) {
-			p.fail(start, "Unterminated regular expression")
+			s.fail(start, "Unterminated regular expression")
 		}
 		if r == '[' {
 			class = true
@@ -522,25 +537,25 @@ func (p *parser) scanRegExp() (pattern, flags string) {
 		} else if r == '/' && !class {
 			break
 		}
-		p.pos += size
+		s.pos += size
 	}
-	pattern = p.src[start+1 : p.pos]
-	p.pos++
-	at := p.pos
-	if p.atWordStart() {
-		escaped := p.tok.escaped
-		flags = p.scanWord()
-		if p.tok.escaped && !escaped {
-			p.fail(at, "Invalid regular expression flags")
+	pattern = s.src[start+1 : s.pos]
+	s.pos++
+	at := s.pos
+	if s.atWordStart() {
+		escaped := s.tok.escaped
+		flags = s.scanWord()
+		if s.tok.escaped && !escaped {
+			s.fail(at, "Invalid regular expression flags")
 		}
 	}
 	for i, f := range flags {
 		if !strings.ContainsRune("dgimsuvy", f) || strings.ContainsRune(flags[:i], f) {
-			p.fail(at+i, "Invalid regular expression flags")
+			s.fail(at+i, "Invalid regular expression flags")
 		}
 	}
 	if strings.Contains(flags, "u") && strings.Contains(flags, "v") {
-		p.fail(at, "Invalid regular expression flags")
+		s.fail(at, "Invalid regular expression flags")
 	}
 	return pattern, flags
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // scanNumber scans a numeric literal.
-func (p *parser) scanNumber() {
-	start := p.pos
+func (s *scanner) scanNumber() {
+	start := s.pos
 	base, legacy := 10, false
-	if p.src[p.pos] == '0' && p.pos+1 < len(p.src) {
-		switch c := p.src[p.pos+1]; {
+	if s.src[s.pos] == '0' && s.pos+1 < len(s.src) {
+		switch c := s.src[s.pos+1]; {
 		case c|0x20 == 'x':
 			base = 16
 		case c|0x20 == 'o':
@@ -25,94 +25,94 @@ func (p *parser) scanNumber() {
 	}
 	switch {
 	case base != 10:
-		p.pos += 2
-		if p.scanDigits(base, true) == 0 {
-			p.fail(start, "A number needs digits behind its prefix")
+		s.pos += 2
+		if s.scanDigits(base, true) == 0 {
+			s.fail(start, "A number needs digits behind its prefix")
 		}
 	case legacy:
-		p.scanLegacyNumber(start)
+		s.scanLegacyNumber(start)
 		return
 	default:
-		p.scanDigits(10, true)
+		s.scanDigits(10, true)
 	}
-	big10 := p.pos < len(p.src) && p.src[p.pos] == 'n'
+	big10 := s.pos < len(s.src) && s.src[s.pos] == 'n'
 	if big10 {
-		p.pos++
+		s.pos++
 	} else if base == 10 {
-		p.scanFraction(start)
+		s.scanFraction(start)
 	}
-	p.endNumber()
-	digits := strings.ReplaceAll(p.src[start:p.pos], "_", "")
+	s.endNumber()
+	digits := strings.ReplaceAll(s.src[start:s.pos], "_", "")
 	switch {
 	case big10:
 		n, _ := new(big.Int).SetString(strings.ToLower(strings.TrimSuffix(digits, "n")), 0)
-		p.tok.number = n
+		s.tok.number = n
 	case base != 10:
 		n, _ := new(big.Int).SetString(strings.ToLower(digits), 0)
-		p.tok.number = integerValue(n)
+		s.tok.number = integerValue(n)
 	default:
-		p.tok.number = decimalValue(digits)
+		s.tok.number = decimalValue(digits)
 	}
 }
 
 // scanLegacyNumber scans 017, which is octal, or 019, which is decimal.
-func (p *parser) scanLegacyNumber(start int) {
-	if p.strict {
-		p.fail(start, "Octal literals and numbers that begin with 0 are not allowed in strict mode")
+func (s *scanner) scanLegacyNumber(start int) {
+	if s.strict {
+		s.fail(start, "Octal literals and numbers that begin with 0 are not allowed in strict mode")
 	}
-	p.tok.octal = start + 1
+	s.tok.octal = start + 1
 	octal := true
-	for p.pos < len(p.src) && isDigit(p.src[p.pos]) {
-		octal = octal && p.src[p.pos] < '8'
-		p.pos++
+	for s.pos < len(s.src) && isDigit(s.src[s.pos]) {
+		octal = octal && s.src[s.pos] < '8'
+		s.pos++
 	}
 	if octal {
-		p.endNumber()
-		n, _ := new(big.Int).SetString(p.src[start:p.pos], 8)
-		p.tok.number = integerValue(n)
+		s.endNumber()
+		n, _ := new(big.Int).SetString(s.src[start:s.pos], 8)
+		s.tok.number = integerValue(n)
 		return
 	}
-	p.scanFraction(start)
-	p.endNumber()
-	p.tok.number = decimalValue(p.src[start:p.pos])
+	s.scanFraction(start)
+	s.endNumber()
+	s.tok.number = decimalValue(s.src[start:s.pos])
 }
 
 // scanFraction scans the fraction and the exponent of a decimal number.
-func (p *parser) scanFraction(start int) {
-	if p.pos < len(p.src) && p.src[p.pos] == '.' {
-		p.pos++
-		if p.pos < len(p.src) && p.src[p.pos] == '_' {
-			p.fail(p.pos, "A separator must stand between digits")
+func (s *scanner) scanFraction(start int) {
+	if s.pos < len(s.src) && s.src[s.pos] == '.' {
+		s.pos++
+		if s.pos < len(s.src) && s.src[s.pos] == '_' {
+			s.fail(s.pos, "A separator must stand between digits")
 		}
-		p.scanDigits(10, true)
+		s.scanDigits(10, true)
 	}
-	if p.pos < len(p.src) && p.src[p.pos]|0x20 == 'e' {
-		p.pos++
-		if p.pos < len(p.src) && (p.src[p.pos] == '+' || p.src[p.pos] == '-') {
-			p.pos++
+	if s.pos < len(s.src) && s.src[s.pos]|0x20 == 'e' {
+		s.pos++
+		if s.pos < len(s.src) && (s.src[s.pos] == '+' || s.src[s.pos] == '-') {
+			s.pos++
 		}
-		if p.scanDigits(10, true) == 0 {
-			p.fail(start, "The exponent of a number needs digits")
+		if s.scanDigits(10, true) == 0 {
+			s.fail(start, "The exponent of a number needs digits")
 		}
 	}
 }
 
 // scanDigits scans digits and the separators between them, and returns the number of digits.
-func (p *parser) scanDigits(base int, separators bool) int {
+func (s *scanner) scanDigits(base int, separators bool) int {
 	n := 0
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
+	for s.pos < len(s.src) {
+		c := s.src[s.pos]
 		if c == '_' && separators {
-			if n == 0 || p.src[p.pos-1] == '_' || p.pos+1 >= len(p.src) || digitValue(p.src[p.pos+1]) >= base {
-				p.fail(p.pos, "A separator must stand between digits")
+			if n == 0 || s.src[s.pos-1] == '_' || s.pos+1 >= len(s.src) || digitValue(s.src[s.pos+1]) >= base {
+				s.fail(s.pos, "A separator must stand between digits")
 			}
-			p.pos++
+			s.pos++
 			continue
 		}
 		if digitValue(c) >= base {
 			break
 		}
-		p.pos++
+		s.pos++
 		n++
 	}
 	return n
@@ -126,12 +126,12 @@ func digitValue(c byte) int {
 }
 
 // endNumber fails if a name or digit follows a number directly.
-func (p *parser) endNumber() {
-	if p.pos >= len(p.src) {
+func (s *scanner) endNumber() {
+	if s.pos >= len(s.src) {
 		return
 	}
-	if r, _ := utf8.DecodeRuneInString(p.src[p.pos:]); isIDStart(r) || r == '\\' || r < utf8.RuneSelf && isDigit(byte(r)) {
-		p.fail(p.pos, "A name or digit follows a number directly")
+	if r, _ := utf8.DecodeRuneInString(s.src[s.pos:]); isIDStart(r) || r == '\\' || r < utf8.RuneSelf && isDigit(byte(r)) {
+		s.fail(s.pos, "A name or digit follows a number directly")
 	}
 }
 
