@@ -162,8 +162,11 @@ func (c *Collective) reduceTogether(op string, list []*session.Buffer, library *
 		}
 		queues, calls = append(queues, q), append(calls, call)
 	}
-	issuing.Lock()
-	defer issuing.Unlock()
+	release, err := session.Hold(c.Context, queues)
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	for i, q := range queues {
 		if err := q.Join(op, list[i], true, nil); err != nil {
 			return false, err

@@ -3,7 +3,6 @@ package pool
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -68,9 +67,6 @@ func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffe
 	return members, others
 }
 
-// issuing is held while the parts of a joint launch are issued, so that all queues have those of two launches in the same order.
-var issuing sync.Mutex
-
 // together makes the copies of flows between buffers of several devices by one command each. It returns false if they cannot, or
 // if there are only two, of which one copies with less work. before is called first if they can.
 func (c *Collective) together(op string, members []*session.Buffer, flows []contract.Flow, before func() error) (ok bool, err error) {
@@ -100,8 +96,11 @@ func (c *Collective) together(op string, members []*session.Buffer, flows []cont
 	if err := before(); err != nil {
 		return false, err
 	}
-	issuing.Lock()
-	defer issuing.Unlock()
+	release, err := session.Hold(c.Context, queues)
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	for i, q := range queues {
 		if err := q.Join(op, members[i], writes[i], nil); err != nil {
 			return false, err

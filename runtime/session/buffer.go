@@ -94,15 +94,6 @@ func newShape(op string, t offload.Type, elem int, dims []int) (shape, *offload.
 	return s, nil
 }
 
-// dimsBytes returns the size in bytes of a buffer whose dimensions may be out of range.
-func dimsBytes(elem int, dims []int) float64 {
-	bytes := float64(elem)
-	for _, n := range dims {
-		bytes *= float64(n)
-	}
-	return bytes
-}
-
 func (s *shape) count() int64 {
 	n := int64(1)
 	for _, d := range s.dims[:s.rank] {
@@ -138,7 +129,11 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
 	if e != nil {
 		limit := float64(d.Info().Limits.AllocationBytes)
-		if bytes := dimsBytes(max(shape.elem, 1), opts.Dims); e.Code == offload.InvalidSize && limit > 0 && bytes > limit {
+		bytes := float64(max(shape.elem, 1))
+		for _, n := range opts.Dims { // they may be out of range
+			bytes *= float64(n)
+		}
+		if e.Code == offload.InvalidSize && limit > 0 && bytes > limit {
 			_ = e.WithHint("%.4g GB are more than the %.4g GB that the device allocates at once: use several buffers, or a smaller element type", bytes/1e9, limit/1e9)
 		}
 		return nil, e.On(d.id, opts.Label)

@@ -233,33 +233,15 @@ func (c *Call) checkServices(names []string) error {
 	}
 	for _, name := range names {
 		if err := checker.CheckService(name); err != nil {
-			e := c.fail(codeOr(err, offload.NotFound), "%s", detailOf(err))
-			e.Hint = hintOf(err)
+			e := c.fail(cmp.Or(offload.CodeOf(err), offload.NotFound), "%v", err)
+			var cause *offload.Error
+			if errors.As(err, &cause) {
+				e.Detail, e.Hint = cmp.Or(cause.Detail, e.Detail), cause.Hint
+			}
 			return e
 		}
 	}
 	return nil
-}
-
-// detailOf returns the detail of an error of the contract without its operation and code, or the text of another error.
-func detailOf(err error) string {
-	var e *offload.Error
-	if errors.As(err, &e) && e.Detail != "" {
-		return e.Detail
-	}
-	return err.Error()
-}
-
-func hintOf(err error) string {
-	var e *offload.Error
-	if errors.As(err, &e) {
-		return e.Hint
-	}
-	return ""
-}
-
-func codeOr(err error, code offload.Code) offload.Code {
-	return cmp.Or(offload.CodeOf(err), code)
 }
 
 // Unbind drops the references to the arguments. The call needs Rebind before its next launch.
@@ -443,7 +425,7 @@ func (c *Call) axes(what string, size []int) ([3]int, error) {
 // collectAccesses lists the accesses of a launch: to its buffers and its program.
 func (c *Call) collectAccesses() {
 	params := c.kernel.Info().Params
-	list := append(slices.Grow(c.accesses[:0], len(c.args)+1), access{res: &c.kernel.program.resource, lo: 0, hi: 1})
+	list := append(slices.Grow(c.accesses[:0], len(c.args)+1), access{res: &c.kernel.program.resource, lo: 0, hi: 1, joint: c.launch.Joint != nil})
 	for i, a := range c.args {
 		if b := a.buffer; b != nil {
 			writes := params == nil || params[i].Writes

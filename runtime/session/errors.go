@@ -10,13 +10,10 @@ import (
 const freedHint = "free a buffer after its last use; a view ends with the buffer it belongs to"
 
 func closedError(op, kind, label string) *offload.Error {
-	e := offload.Errorf(offload.Closed, op, "the %s has been closed", kind)
-	e.Label = label
 	if kind == "buffer" {
-		e.Detail = "the buffer has been freed"
-		e.Hint = freedHint
+		return offload.Errorf(offload.Closed, op, "the buffer has been freed").On("", label).WithHint(freedHint)
 	}
-	return e
+	return offload.Errorf(offload.Closed, op, "the %s has been closed", kind).On("", label)
 }
 
 // contextError returns the error of an ended context, or nil.

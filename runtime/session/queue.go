@@ -43,9 +43,10 @@ type Queue struct {
 
 	mu      sync.Mutex // orders commands; held before the locks of resources
 	closed  bool
-	waited  []waited // the furthest wait for each other queue
-	needed  []need   // of the next command, for the time line
-	earlier []waited // waits that later ones replaced, the newest last
+	held    *sync.Cond // signals the end of Hold; nil without one
+	waited  []waited   // the furthest wait for each other queue
+	needed  []need     // of the next command, for the time line
+	earlier []waited   // waits that later ones replaced, the newest last
 	pending []*Event
 	copied  position // the other queue of the newest staged copy, and the number of this queue's last command then
 
@@ -117,12 +118,16 @@ func (q *Queue) Label() string { return q.object.Label }
 // the accesses, and makes the queue wait for conflicting commands of other queues. With always, queues without hazard tracking wait
 // for this command, too. If enter returns nil, the caller must call exit. The resources are unlocked on return; see waitIssued.
 func (q *Queue) enter(op string, accesses []access, always bool) error {
-	if q.issued.Load()-q.done.Load() >= offload.BoundedCommands {
+	joint := slices.ContainsFunc(accesses, func(t access) bool { return t.joint })
+	if !joint && q.issued.Load()-q.done.Load() >= offload.BoundedCommands {
 		if err := q.WaitForSpace(context.Background()); err != nil { // before any lock is taken
 			return err
 		}
 	}
 	q.mu.Lock()
+	for !joint && q.held != nil {
+		q.held.Wait()
+	}
 	if q.closed {
 		q.mu.Unlock()
 		return closedError(op, "queue", q.object.Label).On(q.device.id, q.object.Label)
@@ -133,10 +138,7 @@ func (q *Queue) enter(op string, accesses []access, always bool) error {
 			return err
 		}
 	}
-	if len(accesses) == 0 {
-		return nil
-	}
-	lockAll(accesses)
+	eachResource(accesses, (*sync.Mutex).Lock)
 	seq := q.issued.Load() + 1
 	var err error
 	for i := range accesses {
@@ -149,7 +151,7 @@ func (q *Queue) enter(op string, accesses []access, always bool) error {
 			break
 		}
 	}
-	unlockAll(accesses)
+	eachResource(accesses, (*sync.Mutex).Unlock)
 	if err != nil {
 		q.exit(accesses, false)
 	}
@@ -182,19 +184,11 @@ const (
 	yieldSleep = 20 * time.Microsecond
 )
 
-// lockAll locks the resources, which are sorted and may repeat.
-func lockAll(accesses []access) {
+// eachResource calls do with the locks of the resources, which are sorted and may repeat.
+func eachResource(accesses []access, do func(*sync.Mutex)) {
 	for i := range accesses {
 		if i == 0 || accesses[i].res != accesses[i-1].res {
-			accesses[i].res.mu.Lock()
-		}
-	}
-}
-
-func unlockAll(accesses []access) {
-	for i := range accesses {
-		if i == 0 || accesses[i].res != accesses[i-1].res {
-			accesses[i].res.mu.Unlock()
+			do(&accesses[i].res.mu)
 		}
 	}
 }

@@ -39,6 +39,7 @@ type access struct {
 	res    *resource
 	lo, hi int64
 	write  bool
+	joint  bool // of a part of a joint launch, or of the wait before it: the access passes Hold
 }
 
 // covers reports whether every command that conflicts with u also conflicts with t.

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"context"
 	"slices"
+	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
@@ -147,14 +149,43 @@ func (q *Queue) command(op string, t access, run func() error) error {
 	return located(err, q.device.id, t.res.label)
 }
 
+var holding sync.Mutex // held during Hold
+
+// Hold makes commands of other goroutines wait before they are issued to the queues, until release is called. Only parts of joint launches
+// pass. Another command could wait for one part, and a later part for that command. Hold first waits until the queues have space.
+func Hold(ctx context.Context, queues []*Queue) (release func(), err error) {
+	for _, q := range queues {
+		if err := q.WaitForSpace(ctx); err != nil {
+			return nil, err
+		}
+	}
+	set := func(held bool) {
+		for _, q := range queues {
+			q.mu.Lock()
+			if held {
+				q.held = sync.NewCond(&q.mu)
+			} else {
+				q.held.Broadcast()
+				q.held = nil
+			}
+			q.mu.Unlock()
+		}
+	}
+	holding.Lock()
+	set(true)
+	return func() { set(false); holding.Unlock() }, nil
+}
+
 // Join issues a part of copies between several devices, as [offload.Mover] returned it. The part writes the buffer, or reads it.
 // Without a part, Join only makes the queue wait for the commands of others with which one will conflict. All queues of a joint
-// launch are to wait before its first part is issued. A wait for a queue covers all that was issued to it.
+// launch are to be held, and to wait before its first part is issued. A wait for a queue covers all that was issued to it.
 func (q *Queue) Join(op string, b *Buffer, write bool, part *offload.Launch) error {
 	if err := q.check(op, b, 0, 0); err != nil {
 		return err
 	}
-	return q.command(op, b.access(0, b.Size(), write), func() error {
+	t := b.access(0, b.Size(), write)
+	t.joint = true
+	return q.command(op, t, func() error {
 		if part == nil {
 			return nil
 		}
