@@ -151,7 +151,7 @@ func Label(err error) string {
 }
 
 // ErrNoContext is the error of a call with a context that is nil.
-var ErrNoContext error = New("invalid-argument", "the context is nil").WithHint("pass the caller's context, or context.Background()")
+var ErrNoContext error = &Diagnostic{ID: "invalid-argument", Message: "the context is nil", Hint: "pass the caller's context, or context.Background()"}
 
 // CheckContext returns [ErrNoContext] for a context that is nil.
 func CheckContext(ctx context.Context) error {

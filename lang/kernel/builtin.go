@@ -114,7 +114,7 @@ func (c *compiler) mathMember(name string, at syntax.Span) value {
 		return builtin(mathFamily, name)
 	}
 	rewrite := elsewhereInMath.Get()[name]
-	if near := nearest(name, mathNames); rewrite == "" && near != "" {
+	if near := nearest(name, mathNames.Get()); rewrite == "" && near != "" {
 		rewrite = fmt.Sprintf("did you mean Math.%s?", near)
 	} else if rewrite == "" {
 		rewrite = "write it as a function of your own, which the kernel calls"
@@ -132,7 +132,7 @@ func (c *compiler) fastMember(name string, at syntax.Span) value {
 	if near := nearest(name, fastNames()); near != "" {
 		rewrite = fmt.Sprintf("did you mean Math.fast.%s?", near)
 	}
-	if slices.Contains(mathNames, name) {
+	if slices.Contains(mathNames.Get(), name) {
 		rewrite = "write Math." + name
 	}
 	c.errorf(at, diag.UnknownMath, rewrite, "Math.fast.%s is not in kernels", name)

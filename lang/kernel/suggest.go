@@ -38,17 +38,19 @@ var itemNames = []string{"x", "y", "z", "local", "group", "size", "groupSize", "
 	"subgroup", "barrier", "shared", "private", "uniform", "print", "assert", "call", "fence", "clock"}
 
 // mathNames are the functions and constants of Math.
-var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "rsqrt", "erf", "atan2", "sqrt", "pow", "hypot", "floor", "ceil", "trunc",
-	"round", "abs", "sign", "fround", "min", "max", "fma", "clamp", "mix", "imul", "mulhi", "clz32", "ctz", "popcount", "ldexp", "frexp"},
-	sortedNames(mathConstants.Get())...)
+var mathNames = later.Value[[]string]{Make: func() []string {
+	return append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+		"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "rsqrt", "erf", "atan2", "sqrt", "pow", "hypot", "floor", "ceil", "trunc",
+		"round", "abs", "sign", "fround", "min", "max", "fma", "clamp", "mix", "imul", "mulhi", "clz32", "ctz", "popcount", "ldexp", "frexp"},
+		sortedNames(mathConstants.Get())...)
+}}
 
 // MathNames returns the functions and constants of Math in kernels.
-func MathNames() []string { return slices.Clone(mathNames) }
+func MathNames() []string { return slices.Clone(mathNames.Get()) }
 
 // fastNames returns the functions of Math.fast.
 func fastNames() []string {
-	return slices.DeleteFunc(slices.Clone(mathNames), func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(mathNames.Get()), func(name string) bool {
 		f, ok := mathFuncOf(name)
 		return !ok || !f.library
 	})
@@ -115,7 +117,7 @@ func (c *compiler) suggestName(name string) string {
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
-	if slices.Contains(mathNames, name) {
+	if slices.Contains(mathNames.Get(), name) {
 		return "write Math." + name
 	}
 	return "declare it, or pass it as an argument"

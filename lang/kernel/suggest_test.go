@@ -105,7 +105,7 @@ func TestMathNames(t *testing.T) {
 			return false
 		})
 	}
-	names := slices.Sorted(slices.Values(mathNames))
+	names := slices.Sorted(slices.Values(mathNames.Get()))
 	slices.Sort(have)
 	if !slices.Equal(names, have) {
 		t.Errorf("mathNames is %v, the language has %v", names, have)

@@ -52,8 +52,8 @@ type header struct {
 	Size   uint64 // bytes that follow
 }
 
-// headerSize is the number of bytes of a header.
-var headerSize = binary.Size(header{})
+// headerSize is the number of bytes of an encoded header.
+const headerSize = 44
 
 // parcel is a message with its bytes.
 type parcel struct {

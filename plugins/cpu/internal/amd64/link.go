@@ -2,7 +2,7 @@ package amd64
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
 )
 
 // place is the position of a label, as numbers of preceding code bytes and pieces.
@@ -143,7 +143,7 @@ func (a *Assembler) Finish() ([]byte, error) {
 	return out, nil
 }
 
-var errFinished = fmt.Errorf("amd64: the code is finished; Reset starts another")
+var errFinished = errors.New("amd64: the code is finished; Reset starts another")
 
 // layOut sizes the pieces: it starts with short branches and lengthens those out of range until all are in range.
 func (a *Assembler) layOut() {

@@ -2,13 +2,18 @@ package vcode
 
 import (
 	"sync"
+	"weak"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // Workspace is memory that compilations reuse; the garbage collector may free it between them. The zero value is ready for
 // concurrent use.
-type Workspace struct{ pool sync.Pool }
+type Workspace struct {
+	mu    sync.Mutex
+	spare weak.Pointer[Buffers] // unlike one of the pool, it is found on every processor
+	pool  sync.Pool             // the others
+}
 
 // Buffers is the memory of one compilation.
 type Buffers struct {
@@ -23,7 +28,13 @@ const keptInsts = 2048
 
 // Take returns empty buffers for a compilation.
 func (w *Workspace) Take(features amd64.Features) *Buffers {
-	b, _ := w.pool.Get().(*Buffers)
+	w.mu.Lock()
+	b := w.spare.Value()
+	w.spare = weak.Pointer[Buffers]{}
+	w.mu.Unlock()
+	if b == nil {
+		b, _ = w.pool.Get().(*Buffers)
+	}
 	if b == nil {
 		b = &Buffers{Insts: make([]Inst, 0, 256), Regs: make([]RegInfo, 0, 256)}
 	}
@@ -36,6 +47,12 @@ func (w *Workspace) Take(features amd64.Features) *Buffers {
 func (w *Workspace) Put(b *Buffers, f *Func) {
 	if cap(f.Insts) <= keptInsts && cap(f.Spare) <= keptInsts {
 		b.Insts, b.Spare, b.Regs = f.Insts[:0], f.Spare[:0], f.Regs[:0]
-		w.pool.Put(b)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.spare.Value() == nil {
+			w.spare = weak.Make(b)
+		} else {
+			w.pool.Put(b)
+		}
 	}
 }
