@@ -1,6 +1,7 @@
 package joint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,9 +48,10 @@ type Operation struct {
 
 // arrivals are the bytes of a part.
 type arrivals struct {
-	to      []byte // the destination; nil before Expect
-	early   []byte // what arrived before Expect
-	arrived int64
+	to       []byte   // the destination; nil before Admit and Expect
+	early    [][]byte // what arrived before
+	arrived  int64
+	expected bool // it is counted in left
 }
 
 // NewHall returns a hall without operations.
@@ -114,20 +116,37 @@ func (o *Operation) part(p Part) *arrivals {
 	return b
 }
 
-// Expect states where the bytes of a part go, and copies those that have arrived. The operation fails if these are more than the
-// part has.
+// Admit states where the bytes of a part go, and copies those that have arrived. Nothing waits for the part before Expect. The operation
+// fails if more bytes have arrived than the part has.
+func (o *Operation) Admit(p Part, to []byte) {
+	o.hall.mu.Lock()
+	defer o.hall.unlock()
+	o.admit(o.part(p), to)
+}
+
+func (o *Operation) admit(b *arrivals, to []byte) {
+	b.to = to
+	if b.arrived > int64(len(to)) {
+		o.fail(fmt.Errorf("%d bytes came for a part of %d", b.arrived, len(to)))
+	}
+	at := 0
+	for _, piece := range b.early {
+		at += copy(to[min(at, len(to)):], piece)
+		o.hall.early -= int64(len(piece))
+	}
+	b.early = nil
+}
+
+// Expect makes the operation wait for a part, of which Admit is called first if that was not done.
 func (o *Operation) Expect(p Part, to []byte) {
 	o.hall.mu.Lock()
 	defer o.hall.unlock()
 	b := o.part(p)
-	b.to = to
-	copy(to, b.early)
-	if len(b.early) > len(to) {
-		o.fail(fmt.Errorf("%d bytes came for a part of %d", len(b.early), len(to)))
+	if b.to == nil {
+		o.admit(b, to)
 	}
-	o.hall.early -= int64(len(b.early))
-	b.early = nil
 	if b.arrived < int64(len(to)) {
+		b.expected = true
 		o.left++
 	}
 }
@@ -175,7 +194,7 @@ func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
 	case b.to == nil && h.early+int64(len(data)) > mostEarly:
 		return fmt.Errorf("more than %d bytes came before their operations began", int64(mostEarly))
 	case b.to == nil:
-		b.early = append(b.early, data...)
+		b.early = append(b.early, bytes.Clone(data)) // a single block would be copied again as it grows
 		h.early += int64(len(data))
 	default:
 		copy(b.to[offset:], data)
@@ -186,7 +205,7 @@ func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
 
 func (o *Operation) arrive(b *arrivals, n int64) {
 	b.arrived += n
-	if n > 0 && b.to != nil && b.arrived == int64(len(b.to)) {
+	if n > 0 && b.expected && b.arrived == int64(len(b.to)) {
 		o.left--
 	}
 	o.pieces++
@@ -328,7 +347,9 @@ func (o *Operation) End() {
 func (h *Hall) forget(number uint64, why error) {
 	if o := h.open[number]; o != nil {
 		for _, b := range o.parts {
-			h.early -= int64(len(b.early))
+			for _, piece := range b.early {
+				h.early -= int64(len(piece))
+			}
 		}
 	}
 	delete(h.open, number)

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
 
-// TestParts delivers the bytes of two parts in random pieces, before and after their destinations are known, copied and landed.
+// TestParts delivers the bytes of two parts in random pieces, before and after their destinations are known or awaited, copied and landed.
 func TestParts(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -57,6 +58,12 @@ func TestParts(t *testing.T) {
 				piece()
 			}
 			got[i] = make([]byte, len(want[i]))
+			if r.IntN(2) == 0 {
+				o.Admit(p, got[i])
+				for range r.IntN(5) {
+					piece()
+				}
+			}
 			o.Expect(p, got[i])
 		}
 		for at[0] < int64(len(want[0])) || at[1] < int64(len(want[1])) {
@@ -75,6 +82,81 @@ func TestParts(t *testing.T) {
 		if _, err := h.Begin(7, nil); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestAdmitted settles an operation without a part that is admitted, and not when the part is expected, unless it has arrived.
+func TestAdmitted(t *testing.T) {
+	for _, first := range []bool{true, false} { // whether the part arrives before it is expected
+		h, data := NewHall(), []byte{1, 2, 3, 4}
+		o, err := h.Begin(7, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, result := make([]byte, 4), make([]byte, 4)
+		o.Admit(Part{1, resultStep}, result)
+		o.Expect(Part{1, operandStep}, own)
+		deliver := func(p Part) {
+			t.Helper()
+			if err := h.Deliver(7, p, 0, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if first {
+			deliver(Part{1, resultStep})
+		}
+		if o.Settled() {
+			t.Error("settled without the operand")
+		}
+		deliver(Part{1, operandStep})
+		if !o.Settled() {
+			t.Error("an admitted part is awaited")
+		}
+		if o.Expect(Part{1, resultStep}, result); o.Settled() != first {
+			t.Errorf("settled %t after the result is expected, which has arrived: %t", !first, first)
+		}
+		if !first {
+			deliver(Part{1, resultStep})
+		}
+		if err := o.Wait(); err != nil || !slices.Equal(own, data) || !slices.Equal(result, data) || h.early != 0 {
+			t.Errorf("%v: operand %v, result %v, %d early bytes", err, own, result, h.early)
+		}
+		o.Fail(h.Deliver(7, Part{1, resultStep}, 4, data)) // more than the part has
+		if o.Err() == nil {
+			t.Error("bytes behind the part are taken")
+		}
+	}
+}
+
+// TestEarlyBytes delivers many pieces before their destination is known. Memory of little more than their size keeps them.
+func TestEarlyBytes(t *testing.T) {
+	const pieces, size = 256, 64 << 10
+	h, data := NewHall(), make([]byte, size)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range pieces {
+		data[0] = byte(i)
+		if err := h.Deliver(7, Part{1, 0}, int64(i)*size, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > pieces*size*5/4 {
+		t.Errorf("%d bytes of memory for %d", n, pieces*size)
+	}
+	o, err := h.Begin(7, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, pieces*size)
+	o.Expect(Part{1, 0}, got)
+	for i := range pieces {
+		if got[i*size] != byte(i) {
+			t.Fatalf("piece %d is wrong", i)
+		}
+	}
+	if !o.Settled() || h.early != 0 {
+		t.Errorf("settled: %t, %d early bytes", o.Settled(), h.early)
 	}
 }
 

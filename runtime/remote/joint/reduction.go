@@ -192,6 +192,7 @@ func (r *Reduction) reduce() (err error) {
 	if err := r.expect(to - from); err != nil {
 		return err
 	}
+	r.results(r.Operation.Admit)
 	r.send(operandStep, r.part)
 	if err := r.await(); err != nil {
 		return err
@@ -204,16 +205,22 @@ func (r *Reduction) reduce() (err error) {
 	if total <= wholeBytes {
 		return nil
 	}
-	for i := range r.links {
-		if at, end := r.part(i); i != r.Place && at < end { // that member has this one's operand, so the bytes may be replaced
-			r.Operation.Expect(Part{uint32(i), resultStep}, r.y[at:end])
-		}
-	}
+	r.results(r.Operation.Expect)
 	r.send(resultStep, func(int) (int64, int64) { return from, to })
 	if err := r.await(); err != nil || !r.aside {
 		return err
 	}
 	return errors.Join(r.queue.Submit(r.span(0, total), r.y), r.queue.Sync(r.Context))
+}
+
+// results calls do with the parts that the other members reduce, and where they go, if there are such parts. A member sends its part
+// after it has received this one's operand, so the bytes may be replaced then.
+func (r *Reduction) results(do func(p Part, to []byte)) {
+	for i := range r.links {
+		if at, end := r.part(i); r.Count*r.Width > wholeBytes && i != r.Place && at < end {
+			do(Part{uint32(i), resultStep}, r.y[at:end])
+		}
+	}
 }
 
 // span returns a range of y.
