@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
-// startup compares the processor time of whole processes and reports our peak memory.
+// startup compares the processor time of whole processes and reports our peak memory, and the part of it that is not pages of files.
 func startup(r *report) error {
 	dir, err := os.MkdirTemp("", "orepl-peers")
 	if err != nil {
@@ -53,6 +55,24 @@ func startup(r *report) error {
 	if _, err := r.pair("run empty.js", "ms", 41, run(ours, "run", script), run(theirs)); err != nil {
 		return err
 	}
-	fmt.Printf("  peak memory of orepl run: %.1f MiB\n", float64(peak)/1024)
+	own, err := ownMemory(ours, dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  peak memory of orepl run: %.1f MiB, with the pages of its file; %.1f MiB without\n", float64(peak)/1024, float64(own)/1024)
 	return nil
+}
+
+// ownMemory returns the KiB of memory of a script that only reads them, without the pages of files, which processes share.
+func ownMemory(orepl, dir string) (int64, error) {
+	const script = "import { readText } from 'fs'\nconsole.log((await readText('/proc/self/status')).match(/^RssAnon:\\s*(\\d+) kB/m)[1])\n"
+	name := filepath.Join(dir, "memory.js")
+	if err := os.WriteFile(name, []byte(script), 0o644); err != nil {
+		return 0, err
+	}
+	text, err := exec.Command(orepl, "run", name).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory: %w\n%s", err, text)
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
