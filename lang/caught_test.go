@@ -18,7 +18,10 @@ func TestCaughtErrors(t *testing.T) {
 		return e.VM().Get("message").String(), err
 	}
 	for text, want := range map[string]string{
-		"const o = {}; o.foo()": "o.foo is not a function", "let u; u()": "u is not a function: it is undefined",
+		"const o = {}; o.foo()": "o.foo is not a function", "const o = { a: 3 }; o.a?.()": "o.a is not a function: it is 3", "const o = { a: 3 }; o?.a?.()": "o?.a is not a function: it is 3",
+		"const o = { a: 3 }; (o.a)()": "o.a is not a function: it is 3", "const o = { a: 3 }; ((o?.a))()": "o?.a is not a function: it is 3",
+		"const o = { a: 3 }; (0, o.a)()": "(0, o.a) is not a function: it is 3", "const o = { a: 3 }; (o.b || o.a)?.()": "(o.b || o.a) is not a function: it is 3",
+		"const o = { a() { return 3 } }; o.a()()": "what o.a() returns is not a function: it is 3", "(() => 3)()()": "what (() => 3)() returns is not a function: it is 3", "let u; u()": "u is not a function: it is undefined",
 		"let u; u.x": "Cannot read property 'x': u is undefined or null", "null.x": "Cannot read property 'x' of null", "const n = 5; new n()": "n is not a constructor: it is 5",
 		"const o = {}; o.a.b()": "Cannot read property 'b': o.a is undefined or null", "const o = { a: {} }; o.a.b.c()": "Cannot read property 'c': o.a.b is undefined or null",
 		"const o = {}; o.a.a()": "Cannot read property 'a': o.a is undefined or null", "const o = { a: {} }; o.a.b.c.d()": "Cannot read property 'c': o.a.b is undefined or null",

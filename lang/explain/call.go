@@ -20,6 +20,8 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 	if callee == "" {
 		return
 	}
+	width := len([]rune(callee))
+	callee = calledBy(callee)
 	if value, ok := strings.CutPrefix(d.Message, "Not a function: "); ok {
 		class := strings.TrimSuffix(strings.TrimPrefix(value, "[object "), "]")
 		if method := x.methodOf(class); class != value && method != "" {
@@ -36,10 +38,9 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 	} else {
 		d.Message = callee + " is not a function"
 	}
-	if strings.HasSuffix(callee, ")") {
-		d.Message = strings.Replace(d.Message, callee+" is not", "what "+callee+" gives is not", 1)
+	if strings.HasSuffix(callee, ")") && !isEnclosed(callee) {
+		d.Message = strings.Replace(d.Message, callee+" is not", "what "+callee+" returns is not", 1)
 	}
-	width := len([]rune(callee))
 	if len(d.Stack) > 0 && d.Stack[0].Position == d.Position {
 		d.Stack[0].Column -= width
 	}
@@ -48,7 +49,7 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 		return
 	}
 	if dot := strings.LastIndexByte(callee, '.'); dot >= 0 {
-		object, method := callee[:dot], callee[dot+1:]
+		object, method := strings.TrimSuffix(callee[:dot], "?"), callee[dot+1:]
 		class := x.missing.class
 		if x.missing.member != method {
 			class = x.classOf(d, object)
@@ -90,7 +91,7 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 	}
 	switch {
 	case d.Hint != "":
-	case strings.HasSuffix(callee, ")"):
+	case strings.HasSuffix(callee, ")") && !isEnclosed(callee):
 		d.Hint = "does the function return one in every case?"
 	case strings.HasSuffix(d.Message, " is not a function"): // the object has no such member
 		if d.Hint = habits.Member("", "x", callee[strings.LastIndexByte(callee, '.')+1:]); d.Hint != "" {
@@ -100,6 +101,43 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 	default:
 		d.Hint = fmt.Sprintf("write %s without parentheses if a value is meant; console.log(%[1]s) shows it", callee)
 	}
+}
+
+// plainMember matches names, members and indices, which need no parentheses.
+var plainMember = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\pL_$][\pL\d_$.?\[\]]*$`) }}
+
+// calledBy returns the called expression in the text before a call's parenthesis: without the ?. of an optional call, and without
+// parentheses that have no effect.
+func calledBy(text string) string {
+	text = strings.TrimSuffix(text, "?.")
+	for isEnclosed(text) {
+		inner := strings.TrimSpace(text[1 : len(text)-1])
+		if !isEnclosed(inner) && !plainMember.Get().MatchString(inner) {
+			break
+		}
+		text = inner
+	}
+	return text
+}
+
+// isEnclosed reports whether one pair of parentheses encloses a text. It takes parentheses in strings for others.
+func isEnclosed(text string) bool {
+	if !strings.HasPrefix(text, "(") {
+		return false
+	}
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 {
+			return i == len(text)-1
+		}
+	}
+	return false
 }
 
 // methodOf returns the main method of a class that a builtin module exports, which is its first one. It returns "" if there
