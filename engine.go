@@ -340,7 +340,7 @@ func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 	return got, err
 }
 
-// IsUndefined reports whether the value is undefined, such as a missing property.
+// IsUndefined reports whether the value is undefined, such as a missing property. It returns true for a nil Value.
 func (v *Value) IsUndefined() bool { return v == nil || v.value == nil || goja.IsUndefined(v.value) }
 
 // Decode stores the value in the variable that dst points to, see [convert]. If a part does not fit, the error is a

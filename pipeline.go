@@ -144,7 +144,8 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	return p.run(ctx, in, out, &device)
 }
 
-// run is Run without its span and counts. It sets device to the id of the device, and counts the run as running, unless device is nil.
+// run runs the pipeline like Run, but records no span and no counts. It sets device to the id of the device, and counts the
+// run as running, unless device is nil.
 func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (failed error) {
 	inputs, err := p.inputs(in)
 	if err != nil {

@@ -74,8 +74,8 @@ func (e *Engine) diagnosedAt(exception error, place diag.Position) *diag.Diagnos
 	return d
 }
 
-// find is errors.As without unwrapping exceptions. Unwrapping one reads the prototypes of the thrown value, which may be
-// proxies of the script.
+// find finds an error of a type like errors.As, but does not unwrap exceptions. Unwrapping one reads the prototypes of the
+// thrown value, which may be proxies of the script.
 func find[T error](err error) (found T, ok bool) {
 	for err != nil {
 		if found, ok = err.(T); ok {

@@ -35,5 +35,5 @@ func (e *Engine) TypedArray(class string, memory []byte) (*goja.Object, error) {
 	return e.vm.New(ctor, e.vm.ToValue(e.vm.NewArrayBuffer(memory)))
 }
 
-// Bytes returns the memory of a typed array, DataView or ArrayBuffer, without copying.
+// Bytes returns the memory of a typed array, DataView or ArrayBuffer, without copying, or false for other values.
 func (e *Engine) Bytes(v goja.Value) ([]byte, bool) { return typedarray.Bytes(v) }

@@ -149,7 +149,7 @@ func (r *Run) check(arrays []Array, joins bool) error {
 	return nil
 }
 
-// beginJoined is begin for an operation that takes joined arrays.
+// beginJoined begins an operation like begin, but the operation takes joined arrays.
 func (r *Run) beginJoined(op string, arrays ...Array) (end func(), err error) {
 	if end, err = r.begin(op); err != nil {
 		return nil, err

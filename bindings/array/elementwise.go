@@ -92,8 +92,8 @@ func (r *Run) Zip(op string, fn Function, t ir.Type, operands ...Operand) (Array
 	return out, nil
 }
 
-// zipped checks the operands of an elementwise operation, and returns its shape, the type of its elements and the operands:
-// stored ones, where functions depend on different real types.
+// zipped checks the operands of an elementwise operation. It returns the operation's shape, the type of its elements and
+// the operands. Operands are stored if functions depend on their different real types.
 func (r *Run) zipped(fn Function, t ir.Type, operands []Operand) ([]int, ir.Type, []Operand, error) {
 	var arrays []Array
 	var shapes [][]int

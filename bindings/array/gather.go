@@ -441,7 +441,7 @@ func index(t ir.Type) string { return indexAt(t, "g.y") }
 
 func indexAt(t ir.Type, item string) string { return indexOf(t, "at["+item+"]") }
 
-// indexOf is index for the text of a value.
+// indexOf returns the text that converts a value of an integer type to an index, like index.
 func indexOf(t ir.Type, value string) string {
 	text := map[ir.Type]string{
 		ir.I64: "%[1]s > -2147483648 && %[1]s < 2147483648 ? i32(%[1]s) : i32(-2147483648)",

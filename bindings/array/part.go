@@ -107,7 +107,8 @@ func (p *part) element(at []string, x *extras) string {
 	return b.String()
 }
 
-// repeated returns the indices of the part's element for those of an element of a shape to which the part is broadcast.
+// repeated returns the text of the indices of the part's element that stands at the indices at of the shape to which the
+// part is broadcast.
 func (p *part) repeated(at []string, shape []int) []string {
 	at = slices.Clone(at[len(shape)-len(p.dims):])
 	for axis, n := range p.dims {

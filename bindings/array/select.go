@@ -180,8 +180,8 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 	return s, r.Copy(s.Count, last)
 }
 
-// SearchSorted returns for each value its index in a sorted array. That is the first element that is not less, or with right set,
-// the first one that is greater. NaN follows all numbers.
+// SearchSorted returns for each value the index of the first element of a sorted array that is not less than the value.
+// With right set, it is the first element that is greater. NaN follows all numbers.
 func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	end, err := r.begin("searchsorted", sorted, values)
 	if err != nil {

@@ -172,7 +172,8 @@ func (c *call) most(n int) {
 	}
 }
 
-// oneShape is most for calls with a shape, whose extents may have been written as arguments.
+// oneShape notes an error if there are more than n arguments, like most. Its hint is for extents that were written as
+// arguments.
 func (c *call) oneShape(n int) {
 	if len(c.args) > n {
 		c.failHint("the shape is one argument, as in [3, 4]", "%d arguments were given; there are at most %d, then the options", len(c.args), n)
@@ -356,8 +357,8 @@ func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
 	return list
 }
 
-// operandAt is operand for argument i. A number is a parameter of the recorded commands, so that calls with other numbers can issue
-// them again.
+// operandAt reads argument i like operand. A number becomes a parameter of the recorded commands, so that calls with other
+// numbers can issue them again.
 func (c *call) operandAt(i int) array.Operand {
 	o := c.operand("an operand", c.arg(i))
 	if !o.IsArray() && o.Type == ir.Void {
@@ -411,7 +412,8 @@ func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
 	return c.operand(what, v)
 }
 
-// element is typed for operations whose result has the type of the elements. A fraction beside elements of integers is an error.
+// element reads an operand like typed, for operations whose result has the type of the elements. A fraction beside elements
+// of integers is an error.
 func (c *call) element(what string, v goja.Value, t ir.Type) array.Operand {
 	if x := v; goja.IsNumber(x) && t.IsInt() && x.ToFloat() != math.Trunc(x.ToFloat()) {
 		c.failHint("convert the elements first: x.map(v => f32(v))", "%s is %v, and the elements are of %s", what, x.ToFloat(), t)
@@ -420,7 +422,7 @@ func (c *call) element(what string, v goja.Value, t ir.Type) array.Operand {
 	return c.typed(what, v, t)
 }
 
-// absent reports whether no element of a type equals a number.
+// absent reports whether a value is a number that no element of an integer type of up to 32 bits equals.
 func absent(v goja.Value, t ir.Type) bool {
 	return v != nil && goja.IsNumber(v) && t.IsInt() && t.Size() < 8 && !fits(t, v.ToFloat())
 }

@@ -105,7 +105,7 @@ func (l *list) number(v goja.Value, depth int) {
 	l.data = append(l.data, binary.LittleEndian.AppendUint64(nil, bits)[:l.t.Size()]...)
 }
 
-// operandOr is element for operations whose operand may be an array of numbers, of which it makes a buffer. done frees that one.
+// operandOr reads an operand like element, or makes a buffer of an array of numbers. done frees that buffer.
 func (c *call) operandOr(what string, v goja.Value, t ir.Type) (o array.Operand, done func()) {
 	if _, ok := c.isList(v); !ok || c.err != nil {
 		return c.element(strings.TrimSuffix(what, "s"), v, t), func() {}

@@ -69,7 +69,7 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	}
 }
 
-// isTyped reports whether t is the exported type of a typed array.
+// isTyped reports whether t is the Go type that a typed array is exported as.
 func isTyped(t reflect.Type) bool {
 	return t != nil && t.Kind() == reflect.Slice && t != typeList && t != typeMap
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// maxPixels limits the size of a decoded picture. A small file can declare arbitrary dimensions.
+// maxPixels is the maximum number of pixels of a decoded picture. A small file can declare arbitrary dimensions.
 const maxPixels = 1 << 28
 
 func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {

@@ -75,7 +75,7 @@ func (c *chart) svg() string {
 	return d.String()
 }
 
-// keyed reports whether the colors of several series need a legend.
+// keyed reports whether several series in the chart need a legend of their colors, which bars, boxes and heat maps do not.
 func (c *chart) keyed() bool { return c.kind != bars && c.kind != box && c.kind != heat }
 
 // label writes text at a position.

@@ -117,7 +117,7 @@ func textLength(v goja.Value) uint64 {
 	return 0 // numbers and the like are short; the text of an object is built by the script
 }
 
-// checkMany is checkCopy for an engine without limits, where short arrays need no check.
+// checkMany checks copies like checkCopy, for an engine without limits, in which short arrays need no check.
 func checkMany(b *Bounds, name string, c goja.FunctionCall) {
 	if builtins.Scripted(name, c) {
 		checkScripted(b, name, c)
@@ -143,7 +143,8 @@ func checkScripted(b *Bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// checkFillUnlimited is checkFill for an engine without limits. An object that only resembles an array can be filled at its end.
+// checkFillUnlimited checks fills like checkFill, for an engine without limits. An object that only resembles an array can
+// be filled at its end.
 func checkFillUnlimited(b *Bounds, name string, c goja.FunctionCall) {
 	start, ok := c.Argument(1).Export().(int64)
 	if ok && start != 0 && builtins.Scripted(name, c) {

@@ -21,7 +21,7 @@ type JSONError struct {
 
 func (e *JSONError) Error() string { return e.Message }
 
-// mostJSONDepth is the maximum nesting of arrays and objects.
+// mostJSONDepth is the maximum number of arrays and objects that contain one another.
 const mostJSONDepth = 1 << 18
 
 // installJSON replaces JSON.parse, and the indentation of JSON.stringify.

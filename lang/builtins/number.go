@@ -120,7 +120,8 @@ const toPrimitiveText = `"use strict"; (() => {
 	}
 })()`
 
-// wide reports whether a value is a number whose conversion to an integer the interpreter gets wrong.
+// wide returns the value of a number that is too large for the interpreter's conversion to an integer. It returns false for
+// other values.
 func wide(v goja.Value) (float64, bool) {
 	f, ok := v.Export().(float64)
 	return f, ok && (f >= 1<<63 || f < -1<<63) && !math.IsInf(f, 0)

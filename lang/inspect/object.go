@@ -448,7 +448,7 @@ func (p *printer) tag(o *goja.Object) (string, bool) {
 	return s.String(), true
 }
 
-// plainKey reports whether a key needs no quotes.
+// plainKey reports whether a key needs no quotes: it is an identifier of letters, digits, _ and $.
 func plainKey(key string) bool {
 	for i, r := range key {
 		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
@@ -519,7 +519,8 @@ func (p *printer) lines(open, closing string, entries []string, depth int) strin
 	return open + "\n" + pad + strings.Join(entries, ",\n"+pad) + "\n" + indent(depth) + closing
 }
 
-// brackets is braces for arrays: many short entries share lines, aligned in columns, with numbers right-aligned.
+// brackets joins the entries of an array like braces, but many short entries share lines. They are aligned in columns,
+// numbers at the right.
 func (p *printer) brackets(entries []string, depth int) string {
 	const packFrom = 7
 	if len(entries) < packFrom || p.fits(entries, depth) || !short(entries) {

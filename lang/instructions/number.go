@@ -289,7 +289,8 @@ func assign(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// assignOnly assigns to a reference.
+// assignOnly assigns to a reference, and keeps no value. For an element of integers, it first reduces the value as the
+// conversion would.
 func assignOnly(r *replacement, m *machine) {
 	if !isNarrow(m.slot(1)) && m.refersToIntegers() {
 		m.numeric(1)

@@ -61,7 +61,8 @@ func layoutOf(object reflect.Type) nativeLayout {
 	return l
 }
 
-// Self returns the interpreter's part of an object.
+// Self returns the interpreter's representation of an object. It returns the zero Value for nil, and if the interpreter's
+// layout is unknown.
 func Self(o *goja.Object) reflect.Value {
 	if o == nil || selfField.Type == nil || selfField.Type.Kind() != reflect.Interface {
 		return reflect.Value{}

@@ -58,10 +58,11 @@ const (
 	drainTime = 5 * time.Second
 )
 
-// processOverhead is the process's memory in excess of the script's limit: the program, the plugins, and uncollected garbage.
+// processOverhead is the memory of the process in bytes in excess of the script's limit: the program, the plugins, and
+// uncollected garbage.
 const processOverhead = 256 << 20
 
-// frameOverhead bounds the size of a child's message without its result.
+// frameOverhead is the maximum size in bytes of a child's message without its result.
 const frameOverhead = 1 << 20
 
 // Start starts a child and creates an engine in it. The option Modules has no effect; the function passed to [Serve] determines
@@ -70,7 +71,8 @@ func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return StartIn(ctx, os.Environ(), opts)
 }
 
-// StartIn is Start with the environment of the child's process. Scripts see that of opts.
+// StartIn starts a child like Start, but with environ as the environment of its process. Scripts see the environment of
+// opts.
 func StartIn(ctx context.Context, environ []string, opts lang.Options) (*Engine, error) {
 	return start(ctx, Config{Environ: environ}, opts, resultBound(opts.Limits))
 }
@@ -82,7 +84,7 @@ type Config struct {
 	Memory  *Memory         // shared with the child; nil: none
 }
 
-// StartWith is StartIn for a child that serves calls of the program.
+// StartWith starts a child like StartIn, with a configuration that may let the child call functions of the program.
 func StartWith(ctx context.Context, own Config, opts lang.Options) (*Engine, error) {
 	return start(ctx, own, opts, resultBound(opts.Limits))
 }

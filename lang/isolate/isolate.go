@@ -58,7 +58,7 @@ type bound struct {
 	values int // number of JSON values, each of which becomes an object in the host's interpreter
 }
 
-// defaultResultBytes is the maximum size of a result if memory is unlimited.
+// defaultResultBytes is the maximum size of a result in bytes if memory is unlimited.
 const defaultResultBytes = 64 << 20
 
 // bytesPerValue is the memory per value of a result: the interpreter's size of a number in an array.

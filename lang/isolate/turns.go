@@ -17,7 +17,7 @@ func takeTurns(out, errs io.Writer) (io.Writer, io.Writer) {
 	return shared, shared
 }
 
-// same reports whether two writers are equal, if they can be compared.
+// same reports whether two writers are equal. Writers of types that Go cannot compare are not.
 func same(a, b io.Writer) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

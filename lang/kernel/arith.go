@@ -171,7 +171,7 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// factor is rounded for a factor or divisor, whose rounding changes a result as that of a fraction does.
+// factor widens a factor or divisor like rounded, but exactly representable integers need no check.
 func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.kind == kNum && isIntegral(v.num) && math.Abs(v.num) < 1<<100 {
 		return c.widen(v, t)

@@ -235,7 +235,7 @@ func (c *compiler) branch(cond value, test syntax.Span, sets syntax.Sets, yes, n
 	return c.choose(cond, test, test, sets, yes, no)
 }
 
-// choose is branch with separate positions of the test and of the join.
+// choose compiles a branch like branch, with separate positions of the test and of the join.
 func (c *compiler) choose(cond value, testAt, at syntax.Span, sets syntax.Sets, yes, no func() value) value {
 	vars := c.live(sets)
 	if cond.isConst() {

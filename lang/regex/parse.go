@@ -102,7 +102,7 @@ type node struct {
 	ignore, multi  bool
 }
 
-// MaxDepth is the maximum nesting of groups and of classes.
+// MaxDepth is the maximum number of groups and classes that contain one another.
 const MaxDepth = 1000
 
 const unlimited = math.MaxInt32

@@ -113,7 +113,7 @@ func (u *Unit) Positions(offsets []int) (list []diag.Position) {
 	return list
 }
 
-// compileText compiles u.Text.
+// compileText compiles u.Text, and returns the problem of the first error, if any.
 func compileText(u *Unit, o Options) (*Unit, *problem) {
 	program, p := parse(u.Text, o.Kind)
 	if p != nil {

@@ -279,7 +279,7 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	}
 }
 
-// checkRest wraps the value of a pattern that has a rest element in the spread check.
+// checkRest wraps the value of a pattern that has a rest element in a call that bounds the copied properties.
 func checkRest(target ast.Expression, value *ast.Expression) {
 	if p, ok := target.(*ast.ObjectPattern); ok && p.Rest != nil {
 		*value = call(paramSpread, (*value).Idx0(), *value)
@@ -300,8 +300,8 @@ func memberOf(e ast.Expression) (object, key ast.Expression) {
 	return object, key
 }
 
-// notePower records a power, which the engine computes, or a shift or product that may create a large BigInt. Shifts and
-// products that assign to members are excluded.
+// notePower records a power, which the engine computes, or a shift or product that may create a large BigInt. It ignores
+// other operators. Shifts and products that assign to members are excluded.
 func (w *walker) notePower(operator token.Token, p power) {
 	switch {
 	case operator == token.EXPONENT:
@@ -316,8 +316,8 @@ func (w *walker) notePower(operator token.Token, p power) {
 	w.powers = append(w.powers, p)
 }
 
-// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace. It initializes the variable and is
-// not counted as an assignment.
+// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace, or nil for other expressions. The
+// assignment initializes N and is not counted as one.
 func opened(e *ast.BinaryExpression) *ast.AssignExpression {
 	name, ok := e.Left.(*ast.Identifier)
 	a, assigns := e.Right.(*ast.AssignExpression)

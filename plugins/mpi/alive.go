@@ -65,7 +65,8 @@ func network() [sha256.Size]byte {
 // isFirst reports whether a process is the first host, which watches the other hosts, too.
 func (w *world) isFirst(rank int) bool { return len(w.scripts.hosts) > 0 && w.scripts.hosts[0] == rank }
 
-// mayConnect reports whether another process connects to this one.
+// mayConnect reports whether another process connects to this one: hosts connect to workers, and the first host to the
+// other hosts.
 func (w *world) mayConnect(rank int) bool {
 	return rank != w.lib.Rank && rank >= 0 && rank < len(w.roles) && w.roles[rank] == hostRole && (w.role == workerRole || w.isFirst(rank))
 }

@@ -217,7 +217,7 @@ func (w *world) rest(state uint32, idle time.Duration, busy bool) {
 	w.bell.Ignore()
 }
 
-// lockedStep is step for a caller that does not hold calling.
+// lockedStep runs step for a caller that does not hold calling.
 func (w *world) lockedStep() (worked, busy bool, err error) {
 	w.calling.Lock()
 	defer w.unlock()

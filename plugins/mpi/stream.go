@@ -47,7 +47,7 @@ func (s *stream) peerTag() int {
 	return s.tag - 1
 }
 
-// full reports whether the inbox has reached its limit.
+// full reports whether the inbox of an open stream holds more than maxInbox bytes.
 func (s *stream) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ type Counts struct {
 	Sent     atomic.Int64 // bytes sent so far
 }
 
-// countBytes is the size of the counts in shared memory.
+// countBytes is the size of the counts in shared memory, in bytes.
 const countBytes = 5 * 8
 
 var (

@@ -203,7 +203,7 @@ type Access struct {
 // String returns the fault in one line.
 func (f *Fault) String() string { return string(f.append(make([]byte, 0, textRoom))) }
 
-// textRoom is the size of most texts of errors.
+// textRoom is the size in bytes that the texts of most errors do not exceed.
 const textRoom = 256
 
 // append appends the fault in one line. It does not use package fmt, since services report many faults.

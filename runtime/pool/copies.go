@@ -115,7 +115,8 @@ func (c *Collective) together(op string, members []*session.Buffer, flows []cont
 	return true, nil
 }
 
-// chainBytes is the size from which a broadcast goes down a chain: each device sends it once, and passes pieces on as they arrive.
+// chainBytes is the size in bytes from which a broadcast goes down a chain. In a chain each device sends it once, and
+// passes pieces on as they arrive.
 const chainBytes = 1 << 20
 
 // route returns the flows of a broadcast from the first member to n-1 others: a binomial tree or a chain.

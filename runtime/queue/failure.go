@@ -176,7 +176,7 @@ func (q *Queue) refuse(code offload.Code, op, format string, args ...any) *offlo
 	return offload.Errorf(code, op, format, args...).On(q.opts.Device, q.opts.Label)
 }
 
-// refuseCommand is refuse for an accepted command; the label of a launch is its kernel's name.
+// refuseCommand returns an error like refuse, for an accepted command. The label of a launch is the name of its kernel.
 func (q *Queue) refuseCommand(c *command, code offload.Code, format string, args ...any) *offload.Error {
 	err := q.refuse(code, c.op, format, args...)
 	if c.kind == launchKernel {

@@ -53,7 +53,7 @@ func (q *Queue) closeLane() {
 	}
 }
 
-// launchOnLane is Launch for a queue with a lane.
+// launchOnLane implements Launch on a queue with a lane.
 func (q *Queue) launchOnLane(op string, l *offload.Launch) error {
 	c, err := q.begin(op)
 	if err != nil {
@@ -311,7 +311,7 @@ func (q *Queue) leaveWatch() {
 	}
 }
 
-// awaitLane is await for a queue with a lane.
+// awaitLane implements await on a queue with a lane.
 func (q *Queue) awaitLane(w wait) {
 	ctx := context.Background()
 	if w.passive {
@@ -375,7 +375,7 @@ func (q *Queue) ensureOnLane(urgent bool) {
 	}
 }
 
-// nudgeLane is nudge for a queue with a lane.
+// nudgeLane implements nudge on a queue with a lane.
 func (q *Queue) nudgeLane() {
 	if !q.opts.Deferred {
 		q.pump(issuer)

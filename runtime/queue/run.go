@@ -124,7 +124,8 @@ func (q *Queue) sleepWorker(timer *time.Timer) {
 	q.mu.Unlock()
 }
 
-// hasWork reports whether the worker must check for work again. The queue is locked.
+// hasWork reports whether the worker must check for work again. It consumes the kick of a queue with a lane. The queue is
+// locked.
 func (q *Queue) hasWork() bool {
 	if q.lane != nil {
 		kicked := q.kicked

@@ -24,7 +24,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 	return q.sync(ctx, target)
 }
 
-// sync is Sync for the commands up to target.
+// sync implements Sync for the commands up to the number target.
 func (q *Queue) sync(ctx context.Context, target uint64) error {
 	reached := q.arrive(ctx, target)
 	if ctx.Err() != nil {
@@ -129,7 +129,8 @@ type wait struct {
 	passive  bool            // does not run commands, which ctx could not interrupt
 }
 
-// endsEarly reports whether the wait ends before the command has finished.
+// endsEarly reports whether the wait ends before the command has finished. A wait for a slot ends if the worker waits
+// elsewhere, others if their context has ended.
 func (q *Queue) endsEarly(w wait) bool {
 	switch {
 	case w.slotOnly:

@@ -49,7 +49,7 @@ func (r *Replay) SetGroup(s Shape, group []int) error {
 	return nil
 }
 
-// Time is [Replay.Run] that waits before and after each of the launches, and returns the time of each.
+// Time runs the replay like [Replay.Run], but waits before and after each of the launches. It returns the time of each.
 func (r *Replay) Time(ctx context.Context, launches []Shape) ([]time.Duration, error) {
 	times, next := make([]time.Duration, len(launches)), 0
 	for i, c := range r.commands {

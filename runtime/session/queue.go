@@ -285,7 +285,7 @@ func (q *Queue) needs(seq uint64, other *Queue) bool {
 	return q.leadsTo(seq, other, map[*Queue]uint64{})
 }
 
-// leadsTo is needs without the queues in asked, which were already searched up to the recorded command.
+// leadsTo is needs without the queues in asked, which were searched up to the command that asked holds.
 func (q *Queue) leadsTo(seq uint64, other *Queue, asked map[*Queue]uint64) bool {
 	if asked[q] >= seq || q.reached(seq) {
 		return false

@@ -192,7 +192,7 @@ func (s *Session) acquire(op, device, label string) error {
 	return nil
 }
 
-// tryAcquire is acquire with a boolean result.
+// tryAcquire acquires the session like acquire, or returns false if it is closed.
 func (s *Session) tryAcquire() bool {
 	s.mu.RLock()
 	if s.closed.Load() {

@@ -99,7 +99,7 @@ func (c traced) end(kind, name string, bytes int64, err error) {
 	c.record(tracedCommand{kind: kind, name: name, bytes: bytes}, err)
 }
 
-// endLaunch is end for the launch of a call.
+// endLaunch records the end of the launch of a call.
 func (c traced) endLaunch(call *Call, err error) {
 	c.record(tracedCommand{kind: trace.Kernel, name: call.kernel.name, size: call.launch.Size, place: call.launch.Pos}, err)
 }

@@ -56,7 +56,8 @@ type Product struct {
 	RepeatA, RepeatB bool
 }
 
-// Fits reports whether Multiply computes the product on a device.
+// Fits reports whether Multiply computes the product on a device: it has a size of tiles for the type, and the matrices are
+// large enough.
 func (p Product) Fits(d *offload.DeviceInfo) bool {
 	_, ok := tileOf(d, p.Planes, p.M, p.N, p.Type.Size())
 	return ok && fits(d) && min(p.M, p.N) >= leastProduct && p.K >= leastDepth && p.Planes <= d.Limits.Groups[2]

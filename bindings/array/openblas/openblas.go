@@ -169,8 +169,8 @@ func Args(t offload.Type, m, n, k int, a, b, c *session.Buffer) []session.Arg {
 		session.Buf(a), number(k), session.Buf(b), number(n), session.Bits(t, 0), session.Buf(c), number(n)}
 }
 
-// Panel returns the number of rows of one call for a product with n × k elements in the right matrix. A call cannot be
-// interrupted safely, and takes a fraction of a second.
+// Panel returns the number of rows of one call for a product of an m × k and a k × n matrix. A call cannot be interrupted
+// safely, and takes a fraction of a second.
 func Panel(m, n, k int) int {
 	const most, least = 1 << 33, 64 // operations, rows
 	rows := max(most/max(2*n*k, 1), least)

@@ -172,7 +172,7 @@ func (r *Result) summarize() {
 	r.Deviation, r.Outliers, r.Modes, r.Samples = Number(s.Deviation), s.Outliers, s.Modes, len(r.Times)
 }
 
-// counts reports whether the result has samples of a function that was right.
+// counts reports whether the result has samples of a function that neither failed nor computed a wrong result.
 func (r *Result) counts() bool { return len(r.Times) > 0 && r.Failed == "" && r.Wrong == "" }
 
 // pair pairs the results of two runs by their names.

@@ -370,7 +370,7 @@ func (s *series) runs() iter.Seq[[]point] {
 	}
 }
 
-// crossHeight is the distance of crosses above one another.
+// crossHeight is the vertical distance of crosses that would overlap, in pixels.
 const crossHeight = 9.0
 
 // cross returns the mark of a result without a value.

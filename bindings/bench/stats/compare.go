@@ -31,7 +31,7 @@ func (c Comparison) Verdict() string {
 	return "faster"
 }
 
-// alike is the least part of a change that the fast samples must show.
+// alike is the least fraction of a change that the fast samples must show.
 const alike = 0.25
 
 // fastest returns the tenth percentile of samples.

@@ -201,11 +201,11 @@ func classify(sorted []float64) (o Outliers) {
 }
 
 const (
-	// separation is the least distance of two modes in deviations of the samples around them.
+	// separation is the least distance of two modes, in standard deviations of the samples around them.
 	separation = 6
 	// minority is the least share of the samples in each mode.
 	minority = 0.2
-	// apart is the least distance of two modes relative to the lower one.
+	// apart is the least distance of two modes, as a fraction of the lower one.
 	apart = 0.03
 	// fewestModes is the number of samples below which no modes are sought.
 	fewestModes = 12

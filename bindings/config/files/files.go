@@ -90,7 +90,7 @@ func near(files fs.FS, name string) string {
 	return ""
 }
 
-// syntaxError is an error whose text may show a part of the file.
+// syntaxError is an error of a parser. Its text may show a part of the file; bare says the same without that part.
 type syntaxError struct{ text, bare string }
 
 func (e *syntaxError) Error() string { return e.text }

@@ -49,7 +49,7 @@ func parseYAML(data []byte) (map[string]any, lines, error) {
 	return values, at, nil
 }
 
-// secondDocument returns the line in which a second document has values, or 0.
+// secondDocument returns the line of the first value of a second document, counted from 1, or 0 if there is none.
 func secondDocument(data []byte) int {
 	begun, ended := false, false // the first document
 	directive := 0               // the line of one

@@ -16,7 +16,7 @@ import (
 // so launches compare it with the current value and warn of a difference. At a prompt every launch compares, and warns once
 // per value. In a script only the first launches compare, and warn once per kernel.
 
-// comparedItems is the maximum length of arrays that a script's kernel compares.
+// comparedItems is the maximum number of elements of arrays that a script's kernel compares.
 const comparedItems = 64
 
 // List is the list of a kernel's captured values.

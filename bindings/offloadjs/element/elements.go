@@ -151,7 +151,7 @@ func ToBytes(vm *goja.Runtime, t Type, v goja.Value) ([]byte, error) {
 	return out, nil
 }
 
-// TrustedLength limits preallocation from an object's length, which is untrusted.
+// TrustedLength is the maximum number of elements for which memory is allocated by an object's length, which is untrusted.
 const TrustedLength = 1 << 12
 
 // normalised returns a copy with every nonzero byte replaced by 1.

@@ -126,7 +126,7 @@ func (m *Module) value(v interp.Scalar) goja.Value {
 	return element.ScalarValue(m.VM, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
 }
 
-// traceText is the maximum width of a statement's text in a printed trace.
+// traceText is the maximum number of characters of a statement's text in a printed trace.
 const traceText = 44
 
 // Format formats a trace with one line per step.

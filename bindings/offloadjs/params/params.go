@@ -155,7 +155,7 @@ func compare(a, b any) (order int, ok bool) {
 	return 0, !xok && !yok && a == b
 }
 
-// number returns the exact value of a number, unless it is NaN.
+// number returns the exact value of a number. It returns false for NaN and for other values.
 func number(x any) (*big.Float, bool) {
 	switch v := x.(type) {
 	case int64:

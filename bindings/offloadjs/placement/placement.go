@@ -270,7 +270,8 @@ func (c *chooser) first(list []string) (*session.Device, error) {
 	return nil, c.none()
 }
 
-// all sets usable to the devices of a list.
+// all adds the devices that a list of ids names to usable. It returns an error for an id that names none, and if none is
+// usable.
 func (c *chooser) all(list []string) error {
 	for _, id := range list {
 		usable, err := c.find(id)

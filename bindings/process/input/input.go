@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// chunkBytes is the size of a read.
+// chunkBytes is the size of a read, in bytes.
 const chunkBytes = 64 << 10
 
 // input is the standard input of an engine. Reads happen in the order of the script's calls.

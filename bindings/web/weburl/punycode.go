@@ -30,7 +30,7 @@ func adapt(delta, count int, first bool) int {
 
 func threshold(k, bias int) int { return min(max(k-bias, punyMin), punyMax) }
 
-// maxLabel is the maximum length of a label, because the conversion takes quadratic time.
+// maxLabel is the maximum number of characters of a label, because the conversion takes quadratic time.
 const maxLabel = 1000
 
 // toPunycode returns a label's ASCII form with the prefix xn--. It returns false for a label that is too long or not valid

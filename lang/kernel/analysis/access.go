@@ -31,7 +31,7 @@ func Stride(a *Affine, in *ir.Instr, axis int) int64 {
 	return bytes
 }
 
-// AccessesShared reports whether an instruction accesses memory that items share.
+// AccessesShared reports whether an instruction accesses memory that items share: any array that is not private.
 func AccessesShared(in *ir.Instr) bool {
 	return in.Array != nil && in.Array.Space != ir.Private && in.Op != ir.Extent
 }

@@ -135,7 +135,7 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 	return anyFloat()
 }
 
-// rounded16 returns an upper bound of numbers up to x after rounding to 16 bits.
+// rounded16 returns a bound of the magnitude of numbers between 0 and x after rounding to 16 bits, with the sign of x.
 func rounded16(x float64) float64 {
 	if math.Abs(x) < 32768 {
 		return 2 * x

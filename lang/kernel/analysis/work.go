@@ -184,7 +184,8 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 // loops' limits and steps.
 func (w *Work) Instrs(value func(*ir.Value) int64) int64 { return w.bound(value, value) }
 
-// bound returns the bound for the loops' greatest limits and least steps.
+// bound returns the bound for launches whose loops have the limits of limitOf and the steps of stepOf. It returns the
+// greatest int64 if a counter may wrap, or the bound is too large.
 func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	n := w.instrs
 	for i := range w.loops {

@@ -318,7 +318,7 @@ func bare(expr string) string {
 	return expr[1 : len(expr)-1]
 }
 
-// inlineText is the maximum length of an expression that is inlined at its only use.
+// inlineText is the maximum length in bytes of an expression that is inlined at its only use.
 const inlineText = 60
 
 // define prints the definition of an instruction's result.

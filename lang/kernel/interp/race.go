@@ -25,7 +25,8 @@ type visit struct {
 	site  int32
 }
 
-// concurrent reports whether two accesses are unordered.
+// concurrent reports whether two accesses are unordered: they are of different items, and no barrier of a common group lies
+// between.
 func (v *visit) concurrent(u *visit) bool {
 	return v.epoch != 0 && v.item != u.item && (v.group != u.group || v.epoch == u.epoch)
 }
@@ -101,7 +102,7 @@ func (h *history) note(v *visit, a *access) {
 	}
 }
 
-// written reports whether the byte was written.
+// written reports whether the byte was written, also by an atomic operation.
 func (h *history) written() bool {
 	return h.write.epoch != 0 || h.atomics != nil && h.atomics.writes.last.epoch != 0
 }

@@ -132,7 +132,7 @@ func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	return &fault
 }
 
-// stop reports whether the launch was stopped.
+// stop reports whether the launch was stopped. Once it has, it always does.
 func (w *Worker) stop() bool {
 	if !w.stopped && w.launch.Stop != nil && w.launch.Stop.Load() {
 		w.stopped = true

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// maxDepth is the maximum nesting of random kernels.
+// maxDepth is the maximum number of nested blocks of random kernels.
 const maxDepth = 4
 
 // statements emits a few statements.

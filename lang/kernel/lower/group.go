@@ -130,7 +130,7 @@ func (e *exchange) halfPower(n *ir.Value) *ir.Value {
 	return e.shr(p, 1)
 }
 
-// shuffles reports whether the target can move values of a type between lanes.
+// shuffles reports whether the target can move values of a type between lanes, and has the ballot that finds the lanes.
 func (e *exchange) shuffles(t ir.Type) bool {
 	return e.target.Has("subgroup.shuffle", t) && e.target.Has("subgroup.shuffle_up", t) && e.target.Has("subgroup.shuffle_down", t) &&
 		e.target.Has("subgroup.ballot", ir.Bool)

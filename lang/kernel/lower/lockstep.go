@@ -42,7 +42,7 @@ func (l *lowering) findLockstep() map[*ir.Instr]bool {
 	return found
 }
 
-// returnsEarly reports whether a nested block returns.
+// returnsEarly reports whether a kernel returns elsewhere than at its end.
 func returnsEarly(body *ir.Block) (early bool) {
 	body.Walk(func(in *ir.Instr) { early = early || in.Op == ir.Return && in != body.Terminator() })
 	return early

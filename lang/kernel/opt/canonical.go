@@ -134,7 +134,8 @@ func (c *copies) insert(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// shows reports whether the bits of an instruction's float operands are observable.
+// shows reports whether the bits of a NaN among an instruction's operands are observable. They are in stores of whole
+// floats, atomic exchanges and calls of the host.
 func (c *copies) shows(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Store:

@@ -155,7 +155,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 	f.define(in.Results)
 }
 
-// onlyEnd reports whether control leaves a block only at its end.
+// onlyEnd reports whether control leaves a block only at its end, whose terminator is end.
 func (f *folder) onlyEnd(in, end *ir.Instr) bool {
 	breaks := f.s.Breaks[in]
 	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end

@@ -114,7 +114,8 @@ func compareTerms(a, b Term) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Axis, b.Axis), cmp.Compare(a.Name, b.Name))
 }
 
-// normal sorts the products and merges those with equal terms. It returns false if a factor overflows.
+// normal sorts the products and merges those with equal terms. It returns false if a factor overflows or too many products
+// remain.
 func (b Bound) normal() (Bound, bool) {
 	slices.SortFunc(b, func(x, y Product) int { return slices.CompareFunc(x.Terms, y.Terms, compareTerms) })
 	var out Bound
@@ -258,7 +259,7 @@ type asker struct {
 	left int
 }
 
-// lastNumber is the maximum of a useful bound; greater ones are limits of types.
+// lastNumber is the maximum of a useful upper bound of an index; greater ones are limits of types.
 const lastNumber = 1 << 30
 
 // most returns an upper bound of a non-negative value in terms of the launch, or false if it finds none.

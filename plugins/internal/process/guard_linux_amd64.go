@@ -55,8 +55,8 @@ func (g Guard) Free() {
 // call back into Go if arg points to Go memory. Call allocates only after a fault.
 func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error { return g.call(entry, arg, 0) }
 
-// CallSuspect is Call for code with system calls of its own, which may change the thread's signal mask and signal stack. It
-// restores both.
+// CallSuspect calls code like Call, and restores the thread's signal mask and signal stack. The code may change them by
+// system calls of its own.
 func (g Guard) CallSuspect(entry uintptr, arg unsafe.Pointer) error {
 	return g.call(entry, arg, changesMask|changesStack)
 }

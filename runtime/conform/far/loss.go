@@ -216,7 +216,7 @@ func (l *Loss) refusal(kind string) error {
 	return err
 }
 
-// settled replaces the cancellation of a lost device's command by a DeviceLost error.
+// settled replaces the cancellation of a lost device's command by a DeviceLost error. It returns other errors unchanged.
 func (l *Loss) settled(err error) error {
 	if l == nil || !l.isLost() || offload.CodeOf(err) != offload.Cancelled {
 		return err

@@ -158,7 +158,7 @@ func (g *generator) field(write bool) variable {
 	return variable{of + "." + f.name, f.class, false}
 }
 
-// ownRecord returns a record that the item may write in this way.
+// ownRecord returns a record to which the item may write with the access how; ps[i] is one that always may be.
 func (g *generator) ownRecord(how access) string {
 	for _, k := range g.Perm(len(g.places)) {
 		if g.places[k].write >= how {

@@ -157,7 +157,7 @@ func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison
 // partial reports whether the run is a part of what the script measures, which keeps no baseline that the script names.
 func (o *Options) partial() bool { return o.chosen["filter"] && o.Filter != "" && !o.chosen["save"] }
 
-// makes reports whether the run becomes a baseline, or part of it.
+// makes reports whether the options save the run as a baseline, or add it to the history that is the baseline.
 func (o *Options) makes(baseline string) bool {
 	return o.Save == baseline || o.History != "" && historyPrefix+o.History == baseline
 }

@@ -2,7 +2,7 @@
 // then, and it is done once instead of at each doubling. It imports nothing, so that it is initialised among the first.
 package early
 
-// room is the size of the stack's frames that initialisation and a short script need.
+// room is the size of the stack's frames that initialisation and a short script need, in bytes.
 const room = 48 << 10
 
 func init() { grow(false) }

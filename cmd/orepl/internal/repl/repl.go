@@ -225,7 +225,7 @@ func (p *prompt) read() (string, error) {
 	return p.term.Read(p.firstPrompt(), nextPrompt, isWhole)
 }
 
-// isWhole reports whether a block is complete.
+// isWhole reports whether a block needs no further line: it is a command, ends in a question mark, or is complete code.
 func isWhole(block string) bool {
 	text := strings.TrimSpace(block)
 	return isCommand(text) || asksBehind(text) || !incomplete(block)

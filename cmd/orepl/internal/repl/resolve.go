@@ -27,7 +27,7 @@ type subject struct {
 	typ    string // TypeScript type, if there is no value
 }
 
-// maxDepth bounds the length of searched prototype chains.
+// maxDepth is the maximum number of prototypes that are searched for a property.
 const maxDepth = 100
 
 // chain returns the subject of a chain, or false if a step of it is not known.

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// maxDisplacement is the exclusive upper bound of constants in addresses.
+// maxDisplacement is the exclusive upper bound of constants in addresses, in bytes.
 const maxDisplacement = 1 << 20
 
 // place returns the address of an access. It adds the terms of the offset to the array's address one by one. Widening products

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// maxAlign is the largest alignment within the code and its pool.
+// maxAlign is the largest alignment within the code and its pool, in bytes.
 const maxAlign = 64
 
 // pool holds the constants of the code. Equal constants share an entry.

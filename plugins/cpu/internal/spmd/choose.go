@@ -42,13 +42,14 @@ func (p *Program) OneGangGroups() []int {
 	return list
 }
 
-// isOneGang reports whether one gang can cover a work-group of this many items.
+// isOneGang reports whether one gang can cover a work-group of this many items: they fill a power of two of registers that
+// the kernel allows.
 func (p *Program) isOneGang(items int) bool {
 	regs := items / p.options.Target.Lanes
 	return regs > 0 && regs <= p.oneGang && regs&(regs-1) == 0 && regs*p.options.Target.Lanes == items
 }
 
-// hasOneGangGroups reports whether a launch has complete work-groups that one gang each can cover.
+// hasOneGangGroups reports whether a launch has complete work-groups along x, each of which one gang can cover.
 func (p *Program) hasOneGangGroups(g *interp.Launch) bool {
 	n := g.GroupSize[0]
 	return g.GroupSize[1] <= 1 && g.GroupSize[2] <= 1 && p.isOneGang(n) && g.Size[0]%n == 0

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// tabWidth is the displayed width of a tab; the text keeps the tab.
+// tabWidth is the displayed width of a tab in columns; the text keeps the tab.
 const tabWidth = 2
 
 // clusterWidth returns the number of columns of a grapheme cluster.

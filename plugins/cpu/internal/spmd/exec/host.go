@@ -132,7 +132,8 @@ func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
 	return w.itemOf(f, lane)
 }
 
-// itemOf is item for a lane of a gang of the current work-group. Items are ordered by their work-groups, then within them.
+// itemOf returns the position and the rank of a lane of a gang of the current work-group. Items are ordered by their
+// work-groups, then within them.
 func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
 	size := w.g.GroupSize
 	var group [3]int

@@ -191,5 +191,5 @@ func (g *Gang) BranchSome(m []vcode.Reg, to amd64.Label) {
 	}
 }
 
-// SameMask reports whether two masks are the same variable. nil is none.
+// SameMask reports whether two masks are the same variable. An empty mask is the same as none.
 func SameMask(a, b []vcode.Reg) bool { return len(a) > 0 && len(b) > 0 && a[0] == b[0] }

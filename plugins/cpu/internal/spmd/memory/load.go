@@ -75,7 +75,7 @@ func (l *Memory) Load(in *ir.Instr) {
 	l.Set(r, values.Value{Masks: masks})
 }
 
-// pageBytes is the least size of a page of memory.
+// pageBytes is the least size of a page of memory, in bytes.
 const pageBytes = 4096
 
 // loadPart emits the load of register i of narrow adjacent elements under a mask, for targets without masks of narrow elements.

@@ -33,7 +33,8 @@ type narrowSource struct {
 // isNarrow reports whether an element type is an integer of 8 or 16 bits.
 func isNarrow(t ir.Type) bool { return t == ir.U8 || t == ir.I8 || t == ir.U16 || t == ir.I16 }
 
-// isNarrowRow reports whether all lanes access adjacent narrow elements.
+// isNarrowRow reports whether all lanes of an even number of registers access adjacent narrow elements of memory that items
+// share.
 func (l *Memory) isNarrowRow(p *MemRef) bool {
 	return p.array != nil && p.array.Space != ir.Private && isNarrow(p.Scalar) && p.access == contiguous && p.mask == nil && p.below == 0 &&
 		!l.Spec.Is2D() && l.GangRegs%2 == 0

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// LeastStreamed is the divisor of the last-level cache's size that yields the minimum size of streamed outputs.
+// LeastStreamed is the divisor of the last-level cache's size in bytes that yields the minimum size of streamed outputs.
 const LeastStreamed = 4
 
 // Outputs describes the buffers that a kernel stores to, by array ID.

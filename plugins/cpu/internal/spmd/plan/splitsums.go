@@ -37,7 +37,7 @@ type sumSplitter struct {
 	added  int
 }
 
-// finds reports whether a block has a loop to split.
+// finds reports whether a block contains a loop whose sums can be split.
 func (s *sumSplitter) finds(b *ir.Block) (found bool) {
 	b.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Loop && s.parts(in) != nil })
 	return found

@@ -118,7 +118,8 @@ func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	return tiles
 }
 
-// fitsTile reports whether an instruction is a store that can use a transpose tile.
+// fitsTile reports whether an instruction is a store that can use a transpose tile. Its lanes store 4-byte elements far
+// apart, and items below one another adjacent ones.
 func (l *Analysis) fitsTile(in *ir.Instr, inGroup *analysis.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.Options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false

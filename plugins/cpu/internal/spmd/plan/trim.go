@@ -38,7 +38,7 @@ func TrimRows(k *ir.Kernel, options *Options, spec *Spec) (*ir.Kernel, Trim) {
 	return c, t.Trim
 }
 
-// accessesNarrow reports whether a kernel stores elements of one or two bytes.
+// accessesNarrow reports whether a kernel stores elements of one or two bytes to buffers.
 func accessesNarrow(k *ir.Kernel) (found bool) {
 	k.Body.Walk(func(in *ir.Instr) {
 		found = found || in.Op == ir.Store && in.Array.Space == ir.Global && in.Accessed().Size() < 4

@@ -119,7 +119,7 @@ func (in *Inst) Folds(operand, elem int) *Inst {
 	return in
 }
 
-// Moves reports whether the instruction only copies a register to another.
+// Moves reports whether the instruction only copies a whole register to another.
 func (in *Inst) Moves() bool {
 	return in.N == 2 && in.Mask == 0 && in.Mode == ModeDef && in.Args[0].Kind == ArgReg && in.Args[1].Kind == ArgReg &&
 		(in.Op == amd64.VMOVDQA64 || in.Op == amd64.VMOVDQA || in.Op == amd64.KMOVW && in.Args[1].Size == 0 && in.Args[0].Size == 0 ||
