@@ -375,7 +375,7 @@ func unknownNames(file, above string, values map[string]any, fields []config.Fie
 	return failed
 }
 
-// tableOf returns a map of any Go type as a map of settings.
+// tableOf returns a map of any Go type as a map of settings, or false for other values.
 func tableOf(value any) (map[string]any, bool) {
 	all, ok := config.General(value).(map[string]any)
 	return all, ok

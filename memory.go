@@ -90,7 +90,7 @@ func typeOf[T Element]() contract.Type {
 	return contract.F64
 }
 
-// sliceOf returns the memory of a slice of any element type, with one dimension.
+// sliceOf returns the type, the memory and the length of a slice of any element type. It returns false for other values.
 func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 	switch s := x.(type) {
 	case []int8:
@@ -117,7 +117,8 @@ func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 	return 0, nil, nil, false
 }
 
-// destinationOf returns the destination for a pointer to a slice of any element type, or for a picture.
+// destinationOf returns the destination for a pointer to a slice of any element type, or for a picture. It returns false
+// for other values.
 func destinationOf(x any) (destination, bool) {
 	if p, ok := pictureOf(x); ok {
 		return p, true

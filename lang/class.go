@@ -254,7 +254,7 @@ func (c *Class[T]) Prototype() *goja.Object { return c.proto }
 
 func (i *instance[T]) value() any { return i.self }
 
-// HostValue returns the Go value of an object of any class.
+// HostValue returns the Go value of an object of any class, or false for other values.
 func (e *Engine) HostValue(v goja.Value) (any, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {

@@ -107,7 +107,7 @@ func (p *part) element(at []string, x *extras) string {
 	return b.String()
 }
 
-// repeated returns the text of the indices of the part's element that stands at the indices at of the shape to which the
+// repeated returns the text of the indices of an element of the part. The text at has the indices in the shape to which the
 // part is broadcast.
 func (p *part) repeated(at []string, shape []int) []string {
 	at = slices.Clone(at[len(shape)-len(p.dims):])

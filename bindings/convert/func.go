@@ -158,8 +158,8 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 	return args, nil
 }
 
-// simple converts the common argument types without a decoder: number, string, boolean and typed array. The type must match
-// exactly.
+// simple converts the common argument types without a decoder: number, string, boolean and typed array. It returns false
+// unless the value has exactly the type t.
 func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
 	if goja.IsNumber(v) {
 		if t == typeFloat {

@@ -232,7 +232,8 @@ func (w *writer) member(e *bindings.Entry, modifier string) {
 	}
 }
 
-// typeParameters returns the names of the type parameters in "class Buffer<T = any, R extends number = any>".
+// typeParameters returns the names of the type parameters in "class Buffer<T = any, R extends number = any>". It returns
+// nil for classes without any.
 func typeParameters(signature string) []string {
 	_, inside, ok := strings.Cut(signature, "<")
 	if !ok {

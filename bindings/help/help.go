@@ -255,7 +255,8 @@ func findIn(e *lang.Engine, in, o *goja.Object, entries []bindings.Entry) string
 	return ""
 }
 
-// findInClass searches the methods of a class. It returns "." if o is an instance of the class.
+// findInClass returns the name of o among the methods and static members of a class. It returns "." if o is an instance of
+// the class, and "" if it is neither.
 func findInClass(e *lang.Engine, class, o *goja.Object, en *bindings.Entry) string {
 	proto, ok := class.Get("prototype").(*goja.Object)
 	if !ok {

@@ -64,14 +64,14 @@ console.log(await x.read(0, 5))`, "(g: Item, keys: Elements, count: number, befo
 func random() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("philox", "Returns four random u32 values of the generator Philox 4x32-10 for a counter of four u32 values and a key of two. Also callable on the host.", "", "(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number): [number, number, number, number]"),
-		function("random", "Returns the random number with an index in a stream, from [0, 1) in steps of 2⁻²⁴. The seed, stream and index are integers. Also callable on the host, with the same result.", `import { device, kernel, f32 } from 'offload'
+		function("philox", "Returns four random u32 values of the generator Philox 4x32-10 for a counter of four u32 values and a key of two. The script can call it on the host, too.", "", "(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number): [number, number, number, number]"),
+		function("random", "Returns the random number with an index in a stream, from [0, 1) in steps of 2⁻²⁴. The seed, stream and index are integers. The script can call it on the host, too, with the same result.", `import { device, kernel, f32 } from 'offload'
 import { random } from 'kernels'
 const fill = kernel((g, seed, x) => { x[g.x] = random(seed, 0, g.x) })
 const x = device('cpu').buffer(f32, 4)
 fill.launch({ size: 4 }, 2026, x)
 console.log(await x.read(), random(2026, 0, 3))`, "(seed: number, stream: number, index: number): number"),
-		function("randomBits", "Returns the random u32 with an index in a stream. Also callable on the host.", "", "(seed: number, stream: number, index: number): number"),
+		function("randomBits", "Returns the random u32 with an index in a stream. The script can call it on the host, too.", "", "(seed: number, stream: number, index: number): number"),
 		function("randomNormal", "Returns a random number of the standard normal distribution, by the Box–Muller transform. On the host it is computed in f64.", "", "(seed: number, stream: number, index: number): number"),
 	}
 }

@@ -161,7 +161,7 @@ func differ(at string, got, want any, a, b, tolerance float64) error {
 
 func isBig(x any) bool { _, ok := x.(*big.Int); return ok }
 
-// number returns a number of any type as float64.
+// number returns a number of any type as float64, or false for other values.
 func number(x any) (float64, bool) {
 	if n, ok := x.(*big.Int); ok {
 		f, _ := new(big.Float).SetInt(n).Float64()

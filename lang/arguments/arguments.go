@@ -161,7 +161,8 @@ func (a *Reader) Function(i int, param string) goja.Callable {
 	return nil
 }
 
-// Bytes reads a typed array, DataView or ArrayBuffer as the bytes of its memory, without copying.
+// Bytes reads a typed array, DataView or ArrayBuffer as the bytes of its memory, without copying. For another value it sets
+// the error and returns nil.
 func (a *Reader) Bytes(i int, param string) []byte {
 	if b, ok := typedarray.Bytes(a.Value(i)); ok {
 		return b

@@ -164,7 +164,7 @@ func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
 	return -1
 }
 
-// indexNumber finds a number that may have no value of the elements' type.
+// indexNumber returns the index of a number, or −1. The number may have no value of the elements' type.
 func indexNumber[T int8 | uint8 | int16 | uint16 | int32 | uint32 | float32](s []T, f float64, from, end int, last bool) int {
 	if math.IsNaN(f) || math.IsInf(f, 0) && reflect.TypeFor[T]().Kind() != reflect.Float32 {
 		return -1

@@ -200,7 +200,8 @@ func (g *Graph) ImportFunction(m *Module) goja.Value {
 	return f
 }
 
-// SiteOf reads the mark of a function: its site, or a thunk that returns the site and reads local variables.
+// SiteOf returns the site of a function from its mark. The second result reads the local variables that the function
+// captures, or is nil if there are none. Both are nil without a mark.
 func (g *Graph) SiteOf(fn *goja.Object) (*Site, goja.Callable) {
 	mark := fn.GetSymbol(g.Mark)
 	if mark == nil {

@@ -108,7 +108,8 @@ func leadingPart(text string) string {
 	return text
 }
 
-// absent returns a hint for an expression that is undefined: it lacks an await, or is no member of its object's class.
+// absent returns a hint for an expression that is undefined: it lacks an await, or is no member of its object's class. It
+// returns "" if neither is known.
 func (x *Explainer) absent(d *diag.Diagnostic, expression string) string {
 	dot := strings.LastIndexByte(expression, '.')
 	if dot < 0 || wording.LeadingWord(expression[dot+1:]) != expression[dot+1:] {

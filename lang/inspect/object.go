@@ -56,8 +56,9 @@ func (p *printer) object(o *goja.Object, depth int) string {
 	return s
 }
 
-// ownWay formats an object with its method [Symbol.for('nodejs.util.inspect.custom')]. It prints a string result without quotes,
-// and formats any other result in place of the object.
+// ownWay formats an object with its method [Symbol.for('nodejs.util.inspect.custom')]. It prints a string result without
+// quotes, and formats any other result in place of the object. It returns false if the default format applies: without the
+// method, if it throws, or in passive mode.
 func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	if p.o.Passive {
 		return "", false

@@ -322,7 +322,8 @@ func repeat[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode b
 	return pos, m.repeated(in, pc, n, pos, least)
 }
 
-// repeatBack is repeat in the direction of a lookbehind, whose matches precede pos.
+// repeatBack matches a set like repeat, but before pos, in the direction of a lookbehind. It returns the position before
+// the last match, and false if there are fewer matches than in.min.
 func repeatBack[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode bool) (int, bool) {
 	n, least := int32(0), pos
 	for n < in.max && pos > 0 {

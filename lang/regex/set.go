@@ -87,7 +87,7 @@ func (s charSet) subtract(t charSet) charSet { return s.intersect(t.invert()) }
 // below returns the part of a set under a limit.
 func (s charSet) below(limit rune) charSet { return s.intersect(charSet{{0, limit - 1}}) }
 
-// one returns the only code point of a set.
+// one returns the only code point of a set, or false if the set has none or several.
 func (s charSet) one() (rune, bool) {
 	if len(s) == 1 && s[0].lo == s[0].hi {
 		return s[0].lo, true

@@ -73,8 +73,8 @@ func constant(e ast.Expression) (float64, bool) {
 	return 0, false
 }
 
-// index returns the number for which the text of a key stands, such as 7 for '7'. Under a text the interpreter stores numbers into
-// typed arrays without conversion.
+// index returns the number for which the text of a key stands, such as 7 for '7', or false for other keys. Under a text the
+// interpreter stores numbers into typed arrays without conversion.
 func index(e ast.Expression) (int64, bool) {
 	s, ok := e.(*ast.StringLiteral)
 	if !ok || len(s.Value) == 0 || len(s.Value) > 9 || s.Value[0] == '0' && len(s.Value) > 1 {

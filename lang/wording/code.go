@@ -48,7 +48,7 @@ func TrailingExpression(s string) string {
 	return strings.TrimLeft(string(runes[i:]), ".?!")
 }
 
-// DeclaredBy returns the initializer of a variable if text declares it.
+// DeclaredBy returns the initializer of a variable if text declares it, or "" if not.
 func DeclaredBy(text, name string) string {
 	if name == "" {
 		return ""
@@ -79,9 +79,9 @@ func IsWordRune(r rune) bool {
 	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
-// WithArticle returns a class's name after its indefinite article.
+// WithArticle returns a class's name after its indefinite article. It is "a" for names with U, such as Uint8Array and URL.
 func WithArticle(class string) string {
-	if class != "" && strings.ContainsAny(class[:1], "AEIOU") {
+	if class != "" && strings.ContainsAny(class[:1], "AEIO") {
 		return "an " + class
 	}
 	return "a " + class

@@ -48,7 +48,7 @@ func newSentry() *sentry {
 		absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
 }
 
-// look returns the ranks that have ended or do not run, with the reasons.
+// look returns the ranks that have ended or do not run, with the reasons. It returns nil if the processes cannot be found.
 func (s *sentry) look() map[int]error {
 	s.looks++
 	found, ok := s.find()

@@ -26,7 +26,8 @@ func (q *Queue) Now(since offload.Event) (ns int64, newest uint64, idle, ok bool
 	return q.opts.Clock.Now() - e.time, newest, q.head.Load() == newest, true
 }
 
-// Ended implements [offload.Timekeeper]. It knows the times of the last keptTimes commands since the first call of Now.
+// Ended implements [offload.Timekeeper]. The queue keeps the times of the last keptTimes commands since the first call of
+// Now; ok is false for earlier ones.
 func (r *runner) Ended(number uint64, since offload.Event) (ns int64, done, ok bool) {
 	e, same := since.(*Event)
 	t := r.times.Load()

@@ -126,6 +126,7 @@ func (m *Module) capture(info *lang.FunctionInfo, name string) (any, error) {
 }
 
 // captured converts a script value to a value of the kernel compiler. path is the expression of the value in the script.
+// The error says why a kernel cannot use the value.
 func (m *Module) captured(v goja.Value, path string) (any, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, errors.New("it is undefined")

@@ -79,7 +79,7 @@ var ArrayTypes = map[string]ir.Type{
 	"Float32Array": ir.F32, "Float64Array": ir.F64,
 }
 
-// TypedArray returns a typed array's memory, without a copy, and its element type.
+// TypedArray returns a typed array's memory, without a copy, and its element type. It returns false for other values.
 func TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {

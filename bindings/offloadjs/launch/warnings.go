@@ -44,7 +44,7 @@ func newOverflowTracker(k *Kernel) *overflowTracker {
 	return &overflowTracker{fn: k.fn, opts: k.opts}
 }
 
-// list returns the current warnings. Without launches, it assumes typical ones.
+// list returns the current warnings. Before the first launch, it assumes typical launches.
 func (w *overflowTracker) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 	if w == nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/wording"
 )
 
 // Entries returns the documentation of the module's exports.
@@ -60,7 +61,7 @@ func typeHelp(t ir.Type) string {
 			what = fmt.Sprintf("An unsigned integer of %d bits", 8*t.Size())
 		}
 	}
-	read := fmt.Sprintf("Reading a buffer of this type returns a %s.", element.ArrayClass(t))
+	read := fmt.Sprintf("Reading a buffer of this type returns %s.", wording.WithArticle(element.ArrayClass(t)))
 	if t.Size() < 4 {
 		wide := "i32"
 		if t.IsFloat() {

@@ -233,7 +233,8 @@ func (c *chooser) lacks(id, reason string) {
 	c.missing = append(c.missing, id+" is not available: "+reason)
 }
 
-// find returns the usable devices that an id of a list names. Errors are those after which no other id is tried.
+// find returns the usable devices that an id of a list names. After an error no other id is tried. A device that cannot be
+// used is noted, and no error.
 func (c *chooser) find(id string) ([]*session.Device, error) {
 	usable, passed, err := c.reach.All(c.ctx, id)
 	for _, other := range passed {

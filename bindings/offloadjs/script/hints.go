@@ -6,8 +6,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// hintFor returns advice for an error without a hint. The runtime reports the cause, but cannot phrase advice in terms of the
-// script.
+// hintFor returns advice for an error without a hint, or "" if there is none. The runtime reports the cause, but cannot
+// phrase advice in terms of the script.
 func hintFor(e *contract.Error) string {
 	switch e.Code {
 	case contract.OutOfBounds:

@@ -140,7 +140,7 @@ func (s *Structure) Step(loop *ir.Instr, i int) (int64, bool) {
 	return step, len(s.Continues[loop]) > 0
 }
 
-// Increase returns c if v is p + c in i32.
+// Increase returns c if v is p + c in i32, or false if it is not of this form.
 func Increase(v, p *ir.Value) (int64, bool) {
 	if v == p {
 		return 0, true

@@ -150,7 +150,7 @@ func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	return nil
 }
 
-// anyUpdate returns the update function of an operation that only moves bits.
+// anyUpdate returns the update function of an operation that only moves bits, or nil for others.
 func anyUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicExchange, ir.AtomicStore:

@@ -254,7 +254,8 @@ func copying(t ir.Type, d, x int) step {
 	return move[uint64](d, x)
 }
 
-// simple compiles an instruction without control flow or group operations.
+// simple compiles an instruction without control flow or group operations. It returns nil if the instruction needs no step,
+// and after an error for an operation that is not supported.
 func (c *compiler) simple(in *ir.Instr) step {
 	var s step
 	switch in.Op {

@@ -26,7 +26,7 @@ func (c *Copier) All(vs []*Value) []*Value {
 	return out
 }
 
-// Define creates copies of the values with definition def and adds them to the substitution.
+// Define returns copies of the values with definition def, and adds them to the substitution.
 func (c *Copier) Define(vs []*Value, def *Instr) []*Value {
 	if vs == nil {
 		return nil

@@ -380,7 +380,7 @@ func (p *parser) constant(t Type) uint64 {
 	return 0
 }
 
-// parseConst parses the output of constText, except for plain bits.
+// parseConst parses the output of constText, except for plain bits. It returns false for other texts.
 func parseConst(t Type, s string) (bits uint64, ok bool) {
 	width := 8 * t.Size()
 	switch {

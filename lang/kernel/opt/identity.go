@@ -187,7 +187,8 @@ func (f *folder) floatRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	return nil
 }
 
-// exactReciprocal returns 1/c if c and 1/c are normal powers of two, in which case multiplication replaces division.
+// exactReciprocal returns 1/c if c and 1/c are normal powers of two, in which case multiplication replaces division. It
+// returns false for other constants.
 func exactReciprocal(t ir.Type, c uint64) (uint64, bool) {
 	x := math.Float64frombits(c)
 	limit := 1022

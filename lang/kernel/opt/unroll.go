@@ -148,7 +148,8 @@ func (u *unroller) trip(loop *ir.Instr) *trip {
 	return nil
 }
 
-// wayOut returns the trip, without the trip count, of a loop with one continue, at its end, and one exit.
+// wayOut returns the trip, without the trip count, of a loop with one continue, at its end, and one exit. It returns nil
+// for other loops.
 func (u *unroller) wayOut(loop *ir.Instr) *trip {
 	last := loop.Then.Terminator()
 	if last.Op != ir.Continue || last.Target != loop || len(u.Continues[loop]) != 1 || len(u.Breaks[loop]) != 1 {

@@ -70,7 +70,7 @@ func typeError(signature, name string) error {
 		WithHint("services take and return bool, i32, u32, i64, u64, f32 and f64")
 }
 
-// valueType returns the type with a name, if services accept it.
+// valueType returns the type with a name, or false if services do not accept it.
 func valueType(name string) (offload.Type, bool) {
 	switch t, _ := offload.ParseType(name); t {
 	case offload.Bool, offload.I32, offload.U32, offload.I64, offload.U64, offload.F32, offload.F64:

@@ -82,7 +82,7 @@ func waitsForCompiler(img *offload.Image) bool {
 	return img.Kind == offload.ImageText && img.Meta["bundle"] != ""
 }
 
-// clashes returns the problem of images for target IDs that one file may not hold together.
+// clashes returns the problem of images for target IDs that one file may not hold together, or nil if it may.
 func clashes(file string, images []*offload.Image) []string {
 	var archs []string
 	for _, img := range images {

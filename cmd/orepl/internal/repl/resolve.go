@@ -171,7 +171,8 @@ func isIndexed(o *goja.Object) bool {
 	return t != nil && t.Kind() == reflect.Slice
 }
 
-// data returns a property of an object or its prototypes without running code of the script.
+// data returns a property of an object or its prototypes without running code of the script. It returns nil if there is
+// none, for getters of the script, and behind a proxy.
 func (r resolver) data(o *goja.Object, name string) goja.Value {
 	self := o
 	for depth := 0; o != nil && depth < maxDepth && !isProxy(o); depth++ {

@@ -148,7 +148,7 @@ func (l *Library) Devices(p Platform) ([]Device, error) {
 	return list, l.call(clGetDeviceIDs, uintptr(p), TypeAll, uintptr(n), uintptr(unsafe.Pointer(&list[0])), 0).err()
 }
 
-// text returns the text of a query, without trailing zeros.
+// text returns the text of a query, without trailing zeros, or "" if the query fails.
 func text(query func(size uintptr, data, written unsafe.Pointer) Status) string {
 	var n uintptr
 	if query(0, nil, unsafe.Pointer(&n)) != 0 || n == 0 || n > 1<<24 {

@@ -35,7 +35,8 @@ func (l *Active) byTrap(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// checkDivisor emits a fault for lanes with a zero divisor. In unchecked code it returns the masks of these lanes instead.
+// checkDivisor emits a fault for lanes with a zero divisor, and returns nil. In unchecked code it returns the masks of
+// these lanes instead. It does nothing if the divisor is proved not to be zero.
 func (l *Active) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	if in.Proved&ir.ProvedDivisor != 0 {
 		return nil

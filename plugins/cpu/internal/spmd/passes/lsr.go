@@ -126,7 +126,8 @@ func (r *reducer) loop(c int32) {
 	}
 }
 
-// counter returns a register that the loop changes only at position i, by a constant.
+// counter returns a register that the loop changes only at position i, by a constant. It returns false if the instruction
+// there changes no such register.
 func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 	in := &r.f.Insts[i]
 	if r.within[i] != r.current || !in.Copies() {

@@ -18,7 +18,8 @@ var fmaForms = later.Value[map[[2]bool]struct{ overFactor, overAddend [2]amd64.O
 	}
 }}
 
-// negation returns the operand of a negation that only fused multiply-adds use: their forms negate.
+// negation returns the operand of a negation that only fused multiply-adds use, because their forms negate. For other
+// values it returns v and false.
 func (l *Lowering) negation(v *ir.Value) (*ir.Value, bool) {
 	if in := v.Def; in != nil && in.Op == ir.Neg && v.Type.IsFloat() && l.Uses[v.ID].OnlyFMA {
 		return in.Args[0], true
