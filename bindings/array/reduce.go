@@ -99,7 +99,8 @@ func (d *reduction) bind(p *program, pre, post string) *program {
 	return p
 }
 
-// reduce reduces an axis, or all elements. t is the type of the result's elements, which post computes.
+// reduce returns the reduction of x along an axis, or of all elements. t is the type of the result's elements, which post
+// computes.
 func (r *Run) reduce(x Array, axis int, keep bool, d reduction, t ir.Type, post string) (Array, error) {
 	if axis != All {
 		at, err := r.axis(x, axis)

@@ -57,7 +57,7 @@ func (b *set) installWeak() error {
 	return nil
 }
 
-// weakClasses defines the classes.
+// weakClasses defines the classes WeakRef and FinalizationRegistry.
 func (b *set) weakClasses() error {
 	v, err := b.Run("orepl:weak.js", weakText)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 // directives parses the directives at the start of the text.
 func (p *parser) directives() { p.program.Body = p.parseDirectives(p.program.Body, nil) }
 
-// parseDirectives parses the directives at the start of a function's body or of the text. "use strict" makes it strict.
+// parseDirectives parses the directives at the start of a function's body or of the text. The directive "use strict" makes
+// the function or the text strict.
 func (p *parser) parseDirectives(list []ast.Statement, params *ast.ParameterList) []ast.Statement {
 	octal := 0
 	for p.is(token.STRING) {

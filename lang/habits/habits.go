@@ -75,7 +75,7 @@ var buffers = later.Value[map[string]string]{Make: func() map[string]string {
 	}, arrayMembers.Get())
 }}
 
-// devices is like buffers, for a Device.
+// devices maps members of devices in other libraries to hints, as buffers does for buffers.
 var devices = later.Value[map[string]string]{Make: func() map[string]string {
 	return withArrays(map[string]string{
 		"rand": "write %s.random(f32, n)", "randn": "write %s.normal(f32, n)", "randint": "write %s.random(i32, n, { from: 0, to: 10 })", "uniform": "write %s.random(f32, n, { from: 0, to: 1 })",

@@ -477,7 +477,8 @@ func (l *lexer) isControl() bool {
 	return false
 }
 
-// brace classifies the brace of the next token: whether it is part of an operand, and whether it contains members.
+// brace classifies the brace of the next token: whether it is part of an operand, and whether it contains members. It drops
+// the body that the brace begins from bodies.
 func (l *lexer) brace() (value, members bool) {
 	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth == len(l.open) && l.bodies[n-1].word != "case" {
 		b := l.bodies[n-1]

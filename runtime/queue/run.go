@@ -151,7 +151,7 @@ func (q *Queue) restful() bool {
 	return blocked
 }
 
-// takeRole takes the role if it is free and a command may be runnable.
+// takeRole takes the role if it is free and a command may be runnable. It reports whether it has taken the role.
 func (q *Queue) takeRole() bool {
 	return q.pending() && q.blocked.Load() == nil && !q.role.Load() && q.role.CompareAndSwap(false, true)
 }

@@ -102,7 +102,7 @@ func (d *Device) leaveStage(s *stage) {
 	d.mu.Unlock()
 }
 
-// newStage returns a new block.
+// newStage returns a new block of size bytes, which the host can access.
 func (d *Device) newStage(size int64) (*stage, error) {
 	if d.raw.Info().Features.HostVisible {
 		m, err := d.raw.Allocate(size, offload.HostMemory)

@@ -273,7 +273,7 @@ func (s *Session) Trace() *trace.Recorder {
 	return s.tracer.out
 }
 
-// observeFailure passes the failure of a queue's command to the session's hook.
+// observeFailure passes the failure of a queue's command to the session's hook, and returns err.
 func (q *Queue) observeFailure(err error) error {
 	var e *offload.Error
 	if q.device.session.spans != nil && errors.As(err, &e) {

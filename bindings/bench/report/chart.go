@@ -320,7 +320,7 @@ func lines(list []series, xLabel, yLabel string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// legendOf returns the number of columns in which the names of series fit, and the room of a name.
+// legendOf returns the number of columns in which the names of series fit, and the width of a name in pixels.
 func legendOf(list []series) (across int, room float64) {
 	for across = legendColumns; ; across-- {
 		room = (chartWidth-leftMargin)/float64(across) - legendMark

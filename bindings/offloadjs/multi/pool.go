@@ -213,8 +213,8 @@ func (p *poolObject) function(op string, v goja.Value) (goja.Callable, error) {
 	return fn, nil
 }
 
-// memberNear parses the option near: a device, its id, a buffer, or an array of buffers. It returns the member that holds most
-// of the bytes. Buffers on devices outside the pool do not count.
+// memberNear parses the option near: a device, its id, a buffer, or an array of buffers. It returns the member that holds
+// most of the bytes, or pool.Anywhere without the option. Buffers on devices outside the pool do not count.
 func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return pool.Anywhere, nil

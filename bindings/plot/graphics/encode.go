@@ -60,7 +60,8 @@ func Encode(p Protocol, img *image.RGBA) ([]byte, error) {
 // mostColors is the number of colors of a Sixel picture that all terminals have.
 const mostColors = 256
 
-// steps are the distances of the levels of a channel in percent. Each contains black and white; the last one has 216 colors.
+// steps are the distances of the levels of a channel in percent. The levels of each distance include black and white; the
+// last distance has 216 colors.
 var steps = []int{1, 2, 4, 5, 10, 20}
 
 // palette returns the colors of a picture, and the distance of the levels to which it rounds channels for at most mostColors.

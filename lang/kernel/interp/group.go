@@ -150,7 +150,7 @@ func monoidOf[T number](c ir.Combine) monoid[T] {
 func lesser[T number](x, y T) T  { return min(x, y) }
 func greater[T number](x, y T) T { return max(x, y) }
 
-// combine returns a Reduce or a Scan.
+// combine returns the node that executes a Reduce or a Scan.
 func combine[T number](in *ir.Instr, d, x int) node {
 	op := monoidOf[T](in.Combine)
 	work := scalar.Reduce[T, monoid[T]]

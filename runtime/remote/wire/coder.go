@@ -128,7 +128,7 @@ func (c *Coder) Array(p []byte) {
 	c.Buf = append(c.Buf, p...)
 }
 
-// List codes a list, whose elements each codes.
+// List codes a list by calling each for its elements. After an error in reading, the list is nil.
 func List[T any](c *Coder, p *[]T, each func(*Coder, *T)) {
 	n := c.length(len(*p))
 	if c.Reading {

@@ -92,9 +92,9 @@ func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 	return ok
 }
 
-// onlyCounts reports whether a kernel counts elements in a shared array, as a histogram does. All control flow is uniform, and the
-// elements are only added, or their bits select the counters, which memory.Atomic takes from memory lane by lane. Vectors then hold
-// nothing in the loops.
+// onlyCounts reports whether a kernel counts elements in a shared array, as a histogram does. All its control flow must be
+// uniform. Elements may only be added to counters, or select counters by their bits. Such loops keep no values in vectors,
+// since memory.Atomic reads the elements lane by lane.
 func onlyCounts(k *ir.Kernel) bool {
 	u := k.Uniformity(gangScope(false))
 	affine := analysis.FindAffine(k, u)
