@@ -46,8 +46,8 @@ func TestColdStart(t *testing.T) {
 }
 
 // TestColdBytes bounds the bytes that the program of TestColdStart allocates on a processor with AVX2, whose code takes more than that for
-// AVX-512. The first garbage collection, which takes a seventh of the
-// processor time, begins at a heap of about 4 MB, in which the runtime also counts the unused part of memory that a processor caches.
+// AVX-512. The first garbage collection, which takes a seventh of the processor time, begins at a heap of about 4 MB. The runtime also counts
+// the unused part of memory that a processor caches.
 func TestColdBytes(t *testing.T) {
 	const most = 3_250_000
 	program := filepath.Join(t.TempDir(), "cold")

@@ -220,7 +220,7 @@ func (p *Pipeline) enter(ctx context.Context) error {
 	}
 }
 
-// named adds the name of the pipeline's file to an error, or to each of joined errors.
+// named adds the name of the pipeline's file to an error of the contract without a label, or to each such one of joined errors.
 func (p *Pipeline) named(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range joined.Unwrap() {

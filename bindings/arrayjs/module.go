@@ -22,7 +22,7 @@ func Module(ops *array.Ops) bindings.Module {
 			x.Add("explain", explain(e))
 			return x.Done()
 		}},
-		Help:  "Functions of several arrays. An array is a buffer; most operations are its methods, and devices make arrays: see docs/arrays.md.",
+		Help:  "Functions that take several arrays, and a report on array operations. An array is a buffer, and most operations are methods of buffers. Methods of devices create arrays: see docs/arrays.md.",
 		Types: "type Buffer<T = any, R extends number = any> = import('offload').Buffer<T, R>\ntype ArrayOptions = import('offload').ArrayOptions\ntype MapOptions = import('offload').MapOptions",
 		Entries: func() (entries []bindings.Entry) {
 			for _, f := range list() {

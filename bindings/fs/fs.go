@@ -58,7 +58,7 @@ func entries() (list []bindings.Entry) {
 		sync := strings.TrimSuffix(strings.Replace(d.signature, "Promise<", "", 1), ">")
 		list = append(list,
 			bindings.Entry{Name: d.name, Kind: bindings.Function, Signature: d.name + d.signature, Help: d.help, Example: d.example},
-			bindings.Entry{Name: d.name + "Sync", Kind: bindings.Function, Signature: d.name + "Sync" + sync, Help: "Like " + d.name + ", but blocks the script and returns the result. " + d.help})
+			bindings.Entry{Name: d.name + "Sync", Kind: bindings.Function, Signature: d.name + "Sync" + sync, Help: "Like " + d.name + ", but blocks the script instead of returning a promise. " + d.help})
 	}
 	return list
 }

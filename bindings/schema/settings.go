@@ -25,7 +25,7 @@ var (
 	typeMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// durationPattern matches the durations that Go writes.
+// durationPattern matches the durations that [time.ParseDuration] accepts, such as 1m30s.
 const durationPattern = `^[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // node is the JSON Schema of a setting, or of a part of one.

@@ -26,7 +26,7 @@ func (g *Graph) Call(m *Module) (goja.Value, error) {
 	return fn(this, g.unitParameters(m)...)
 }
 
-// Bind returns the function of a prompt line, bound to its parameters.
+// Bind returns a function that runs a prompt line. The functions that rewritten code calls are bound to it as arguments.
 func (g *Graph) Bind(m *Module) (goja.Value, error) {
 	fn, err := g.vm.RunProgram(m.Unit.Program)
 	if err != nil {

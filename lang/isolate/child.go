@@ -190,7 +190,7 @@ func (c *child) listen() error {
 	}
 }
 
-// call runs one call of the host.
+// call runs a function for the host and returns the reply, whose result may not exceed c.resultBytes.
 func (c *child) call(q call) reply {
 	result, err := c.run(q.ctx, q.request)
 	c.mu.Lock()

@@ -15,10 +15,10 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// choices are the engine and the options of the compiler, as [debug.Switches] force them.
+// choices are the engine and the options of the compiler: those of this machine, except where [debug.Switches] force others.
 type choices struct {
 	interpret bool           // use the interpreter only
-	masked    bool           // features lack extensions that the processor has
+	masked    bool           // a switch limits features
 	features  amd64.Features // extensions that compiled code may use
 	gang      int            // registers of a gang; 0 for the compiler's choice
 	cores     int            // cores that run kernels; 0 if unknown

@@ -330,8 +330,8 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	return nil
 }
 
-// mayRunAtOnce reports whether all commands have run, so that a launch or an event need not become a command. The caller holds
-// the queue's lock, which keeps others from issuing, and may write the role's fields.
+// mayRunAtOnce reports whether all commands have run and no cancelled wait is owed. A launch or an event then need not become a command,
+// and the caller may write the role's fields. The caller holds the queue's lock, which keeps others from issuing.
 func (q *Queue) mayRunAtOnce() bool { return !q.pending() && len(q.owed) == 0 }
 
 // over unlocks the queue after a launch that ran without becoming a command. If the launch failed, over issues a command that

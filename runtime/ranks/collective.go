@@ -174,8 +174,8 @@ func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, e
 	}))
 }
 
-// AllToAll begins an operation that sends each member a part of the data. It returns the parts that the members sent to this one,
-// in their order.
+// AllToAll begins an operation that divides the data in equal parts and sends each member one. It returns the parts that the members
+// sent to this one, in the order of the members.
 func (g *Group) AllToAll(p *Payload) Operation {
 	c := g.begin(allToAll, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {

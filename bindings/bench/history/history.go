@@ -159,7 +159,7 @@ func (h *History) Trends(noise float64) (trends []Trend) {
 // steps are the characters of a line, from the least median to the largest.
 var steps = []rune("▁▂▃▄▅▆▇█")
 
-// mostSteps is the number of runs that a line shows.
+// mostSteps is the maximum number of runs that a line shows.
 const mostSteps = 40
 
 // line draws the newest medians.

@@ -99,8 +99,9 @@ func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 	return c
 }
 
-// decide sets Different for a change of the median of pairs and a relative change of the fast samples. These must have changed alike:
-// a busy machine makes most samples longer, a change of the program all.
+// decide sets Different by the p value, the interval and the size of the change. medians is the change of the median of pairs, and
+// fast the relative change of the fast samples. Both must have the sign of the change, and fast must be at least noise and alike times
+// the change. A busy machine slows most samples, a change of the program all of them.
 func (c *Comparison) decide(medians, fast, noise float64) {
 	c.Different = (medians > 0) == (c.Change > 0) && c.P < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= noise &&
 		math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)

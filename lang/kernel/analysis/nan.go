@@ -182,8 +182,8 @@ func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
 	return span(t, 0, 1<<64, false)
 }
 
-// chosen returns the result of a Select. If the condition is a comparison that is false for NaN, its operands are not NaN in
-// the true case.
+// chosen returns the result of a Select. In the true case of a comparison that is false for NaN, its operands are not NaN. The same holds
+// for the false case of Ne.
 func (n *NaNs) chosen(in *ir.Instr) floats {
 	yes, no := n.of(in.Args[1]), n.of(in.Args[2])
 	if c := in.Args[0].Def; c != nil {

@@ -394,7 +394,7 @@ func coordinate(in *ir.Instr) string {
 	return fmt.Sprintf("g.%s[%d]", name, in.Axis)
 }
 
-// address returns the byte offset of an access with each index checked.
+// address returns an expression for the byte offset of an access. The expression checks each index.
 func (e *emitter) address(in *ir.Instr) string {
 	r := in.Resolve()
 	a := in.Array

@@ -94,7 +94,7 @@ var leafNames = later.Value[map[string]map[string]bool]{Make: func() map[string]
 	return m
 }}
 
-// Target is the set of optional leaves of a processor.
+// Target describes what a target has beyond the required leaves: optional leaves, and the capabilities that [NewTarget] lists.
 type Target struct {
 	Name   string
 	native map[string]bool
@@ -110,9 +110,9 @@ func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {
 		found := false
-		for _, ability := range []string{nestedJumps, hostCalls, wideIndices} {
-			if l == ability || l == "everything" {
-				t.native[ability], found = true, true
+		for _, capability := range []string{nestedJumps, hostCalls, wideIndices} {
+			if l == capability || l == "everything" {
+				t.native[capability], found = true, true
 			}
 		}
 		if strings.HasPrefix(l, "extension.") {

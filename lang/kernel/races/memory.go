@@ -219,7 +219,8 @@ func (m *machine) address(in *ir.Instr) (a address, ok bool) {
 	return a, true
 }
 
-// record adds an access to those of the item.
+// record adds an access to those of the item. It drops a repetition in one epoch, and what exceeds maxAccesses. It also drops accesses
+// after m.synced is set.
 func (m *machine) record(a access) {
 	key := accessKey{a.in, a.addr.id, m.epoch}
 	if m.synced || m.seen[key] || m.count >= maxAccesses {

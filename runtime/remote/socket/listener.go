@@ -74,7 +74,8 @@ func (l *Listener) Close() error { return l.listener.Close() }
 // Address returns the listener's address with its token.
 func (l *Listener) Address() Address { return l.address }
 
-// Shown returns the address for the user of the other side, as other machines write it. It has the token if the listener made that.
+// Shown returns the address to print for a user, in a form that other machines can reach. It includes the token only if the listener
+// made the token.
 func (l *Listener) Shown() string {
 	a := l.address.Reachable()
 	if l.made {

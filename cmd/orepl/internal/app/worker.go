@@ -184,7 +184,7 @@ type standard struct {
 	io.Writer
 }
 
-// Close closes both.
+// Close closes the reader and the writer where they can be closed. It ignores their errors.
 func (s *standard) Close() error {
 	for _, f := range []any{s.Reader, s.Writer} {
 		if c, ok := f.(io.Closer); ok {

@@ -39,7 +39,7 @@ func ShellOf(env []string) (command []string, ok bool) {
 // connectOption limits the time in which ssh connects to a machine that does not answer.
 const connectOption = "ConnectTimeout=10"
 
-// openMPIShell begins the names of the settings by which Open MPI's launcher reaches machines.
+// openMPIShell is the prefix of the environment variables that set how Open MPI's launcher reaches other machines.
 const openMPIShell = "OMPI_MCA_plm_rsh_"
 
 // ConnectVariables returns the environment by which Open MPI's launcher limits that time, unless the user has set what it runs.

@@ -173,7 +173,7 @@ func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	return depth == 0
 }
 
-// between reports whether a position is after the first and before the second.
+// between reports whether at, which is sorted, has a position after first and before second.
 func between(at []int32, first, second int32) bool {
 	i, _ := slices.BinarySearch(at, first+1)
 	return i < len(at) && at[i] < second
