@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// mostLines is the number of nodes that the text shows.
+// mostLines is the maximum number of nodes that the text shows.
 const mostLines = 200
 
 // String returns the graph as text, with one line per command: its number, its name, its operands, and the commands that it

@@ -191,7 +191,7 @@ func (g *Graph) Connect() {
 	}
 }
 
-// mostImplied is the number of nodes that reduce visits at most.
+// mostImplied is the maximum number of nodes that reduce visits.
 const mostImplied = 1000
 
 // reduce removes the nodes that others of the set depend on. In a large graph it may leave some.

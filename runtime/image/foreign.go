@@ -49,7 +49,7 @@ var kernelInC = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(__kernel|kernel)\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*void\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*[A-Za-z_]\w*\s*\(`)
 }}
 
-// mostSource is the length of the prefix that is searched for a kernel, in bytes.
+// mostSource is the maximum length of the prefix that is searched for a kernel, in bytes.
 const mostSource = 1 << 20
 
 // isOpenCLC reports whether data is a text that defines a kernel, or whose file has an OpenCL extension.

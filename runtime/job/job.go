@@ -83,7 +83,7 @@ const StatusVariable = "OREPL_MPI_STATUS"
 // SharedMemoryVariable is the environment variable of Open MPI with the folder for shared memory, which orepl mpirun makes.
 const SharedMemoryVariable = "OMPI_MCA_btl_vader_backing_directory"
 
-// filesPrefix begins the names of folders that orepl mpirun makes for a job and removes after it. The number of its process follows.
+// filesPrefix is the prefix of the names of folders that orepl mpirun makes for a job and removes after it. The number of its process follows.
 const filesPrefix = "orepl-mpirun-"
 
 // FilesPattern returns the pattern of [os.MkdirTemp] for folders of a job that this process starts.

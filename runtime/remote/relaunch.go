@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote/protocol"
 )
 
-// maxKept is the number of kept launches per queue, one for each kernel. At the limit both sides drop all.
+// maxKept is the maximum number of kept launches per queue, one for each kernel. At the limit both sides drop all.
 const maxKept = 64
 
 // remember stores a kept launch under the number of its kernel.

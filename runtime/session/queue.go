@@ -265,7 +265,7 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 // Needs reports whether the queue's commands depend on a command of other, directly or through waits.
 func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other) }
 
-// mostEarlier is the number of replaced waits that a queue keeps. Needs may miss a dependency on older ones.
+// mostEarlier is the maximum number of replaced waits that a queue keeps. Needs may miss a dependency on older ones.
 const mostEarlier = 16
 
 // replace keeps a replaced wait, unless it is over.

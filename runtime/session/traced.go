@@ -199,7 +199,7 @@ func (t *tracer) drop() {
 	}
 }
 
-// mostRun is the number of commands that are passed to the time line at a time.
+// mostRun is the maximum number of commands that are passed to the time line at a time.
 const mostRun = 64
 
 // command collects a command that has run for writeRun, and returns false for one that has not.

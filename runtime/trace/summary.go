@@ -113,7 +113,7 @@ type command struct {
 	index      int // among the commands of its track
 }
 
-// mostGaps is the number of gaps that a summary lists.
+// mostGaps is the maximum number of gaps that a summary lists.
 const mostGaps = 5
 
 // Summarize reads a time line and summarizes it.
@@ -256,7 +256,7 @@ func (s *Summary) sweep(commands []command) {
 	s.Gaps = s.Gaps[:min(len(s.Gaps), mostGaps)]
 }
 
-// mostWork is the number of names that the text lists of each kind.
+// mostWork is the maximum number of names of each kind in the text.
 const mostWork = 15
 
 // String returns the summary as text.

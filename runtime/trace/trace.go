@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// mostText is the number of bytes that are written at once.
+// mostText is the maximum number of bytes that are written at once.
 const mostText = 1 << 17
 
 // flushEvery is the time after which written events are in the file, at the latest.

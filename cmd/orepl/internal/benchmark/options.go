@@ -310,7 +310,7 @@ func IsScript(name string) bool {
 	return strings.HasPrefix(name, SuitePrefix)
 }
 
-// SuitePrefix begins the names of the suites.
+// SuitePrefix is the prefix of the names of the suites.
 const SuitePrefix = "suite:"
 
 // Split divides what follows the flags into scripts and their arguments. The first name is a script, and so are others with the
