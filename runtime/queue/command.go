@@ -75,15 +75,15 @@ func (c *command) clear() {
 		}
 		c.kernel, c.pos, c.calls = nil, offload.Position{}, false
 	default:
-		c.dst, c.src, c.memory, c.fn, c.event, c.err = nil, nil, nil, nil, nil, nil
+		c.dst, c.src, c.memory, c.fn, c.event = nil, nil, nil, nil, nil
 	}
 	if g := c.onLane; g != nil {
 		if g.Launch != nil && c.kind == launchKernel {
 			g.Launch.Clear()
 		}
 		g.Dst, g.Src, g.Stamp = Place{}, Place{}, nil
-		c.err, c.flying, c.skipped = nil, false, false
 	}
+	c.err, c.flying, c.skipped = nil, false, false // also of a command that was skipped before the lane had it
 }
 
 // ring holds the slots of outstanding commands: command n is in slot n & mask. A full ring is replaced; the commands keep
