@@ -76,6 +76,7 @@ type link struct {
 	late    bool     // the writer of a stream that is a Queuer is to send the messages
 	waiters int      // number of other goroutines that wait for changed
 	ended   bool
+	using   bool // the writer writes bytes of messages, also after ended is set
 	writer  sync.WaitGroup
 }
 
@@ -213,25 +214,29 @@ func (l *link) isWritten(position int64) bool {
 	return l.done >= position
 }
 
-// waitWritten waits until the bytes up to a position were written, or the connection ends. It reports whether they were.
+// waitWritten waits until the bytes up to a position were written, or the connection has ended. It reports whether they were. The writer
+// then no longer uses them.
 func (l *link) waitWritten(position int64) bool {
 	return l.wait(func() bool { return l.done >= position })
 }
 
-// wait waits until done returns true, or the connection ends. It reports whether done did. done is called with l.mu held.
+// over reports whether the connection has ended and the writer no longer uses bytes of messages. The caller holds l.mu.
+func (l *link) over() bool { return l.ended && !l.using }
+
+// wait waits until done returns true, or the connection is over. It reports whether done did. done is called with l.mu held.
 func (l *link) wait(done func() bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !done() && !l.ended {
+	for !done() && !l.over() {
 		if l.queuer != nil && l.poller != nil && !l.keeps { // a server's receiving goroutine drives
 			l.mu.Unlock()
 			over := l.poller.Drive(func() bool {
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				return done() || l.ended
+				return done() || l.over()
 			})
 			l.mu.Lock()
-			if over || done() || l.ended { // a write may have ended since Drive looked
+			if over || done() || l.over() { // a write may have ended since Drive looked
 				continue
 			}
 		}
@@ -256,7 +261,7 @@ func (l *link) write() {
 			return
 		}
 		parts := l.parts
-		l.parts, l.packing, l.size = nil, nil, 0
+		l.parts, l.packing, l.size, l.using = nil, nil, 0, true
 		l.mu.Unlock()
 		var err error
 		for _, b := range parts {
@@ -270,9 +275,10 @@ func (l *link) write() {
 			l.mu.Unlock()
 		}
 		l.mu.Lock()
+		l.using = false
+		l.changed.Broadcast()
 		if err != nil {
 			l.ended = true
-			l.changed.Broadcast()
 			_ = l.stream.Close() // ends the reader too
 			return
 		}

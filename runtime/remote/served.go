@@ -533,6 +533,8 @@ func (q *servedQueue) reportEnd(p *pending) {
 			link.sendWith(&protocol.Fragment{At: m.At, Offset: int64(at)}, p.data[at:][:n])
 			at += n
 		}
+	case q.server.ctx.Err() != nil: // the connection ends, which is the failure that the client is to see
+		return
 	default:
 		m.SetFailure(err, p.number <= stoppedTo)
 	}
