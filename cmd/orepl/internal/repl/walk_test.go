@@ -126,7 +126,8 @@ The value of an expression is printed and kept as `+"`_`"+`. A semicolon at the 
 		w.expect("42", "_")
 	})
 	w.part("Declarations", `
-Names may be declared again, and a declaration that failed leaves no poisoned name. The last error is kept as `+"`_error`"+`.`, func() {
+Names may be declared again. A declaration that fails leaves its name free, so that a later line can declare it. The last error is
+kept as `+"`_error`"+`.`, func() {
 		w.expect("", "const n = 1")
 		w.expect("", "const n = 2; class Point { constructor(x) { this.x = x } }")
 		w.expect("ReferenceError: missing is not defined", "let later = missing()")
