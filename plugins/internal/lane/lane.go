@@ -295,8 +295,8 @@ func (l *Lane[T]) end(f *Flight[T], failed error) {
 	})
 }
 
-// done reports whether a command is settled, and settles a command that has ended. started reports whether the command was given to
-// the driver; one that was not cannot have ended. The caller is a user of the command.
+// done reports whether a command is settled, and settles a command that has ended. started reports whether the driver has the
+// command; without that it cannot have ended. The caller is a user of the command.
 func (l *Lane[T]) done(f *Flight[T], started bool) bool {
 	select {
 	case <-f.settled:
