@@ -21,14 +21,14 @@ const (
 	// RowBytes is the maximum number of bytes of each row that a batch loads in a round, for elements of 4 bytes.
 	RowBytes = 8 << 10
 
-	// RoundBytes is the maximum number of bytes of all rows that a batch loads in a round, for elements of 4 bytes. The L1
+	// RoundBytes is the maximum number of bytes of all rows that a batch loads in a short round, for elements of 4 bytes. The L1
 	// cache must also hold the next round's bytes and the frames. Rows a power of two apart share cache sets.
 	RoundBytes = 16 << 10
 )
 
-// BatchBytes returns the number of bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches. Cores
-// with many outstanding misses read a single row faster in short pieces. The next round's lines, and what gangs carry, then stay in the
-// L1 cache.
+// BatchBytes returns the maximum number of bytes of each row that a batch loads in a round, for elements of 4 bytes. It returns 0 if
+// the kernel has no batches. Cores with many outstanding misses read a single row faster in short pieces. The next round's lines, and
+// what gangs carry, then stay in the L1 cache.
 func (l *Builder) BatchBytes() int {
 	r := l.Batch
 	switch {
@@ -42,21 +42,21 @@ func (l *Builder) BatchBytes() int {
 	return min(RowBytes, RoundBytes/(max(r.Turns, memory.RoundsAhead)*max(r.Rows, 1)))
 }
 
-// sweepsOneRow reports whether a sweep loads a single row on a core with many outstanding misses. Its gangs then have short rounds, and
-// prefetch the next one.
+// sweepsOneRow reports whether r is a short sweep that loads one row per iteration, on a core with many outstanding misses. The gangs
+// then have short rounds, and prefetch the next round.
 func sweepsOneRow(l *Builder, r *values.Interleaved) bool {
 	return r.Sweeps && r.Rows == 1 && plan.ItersPerRound(r.Loop, 1) == plan.MostTurns && l.Options.Model.Misses >= memory.ManyMisses
 }
 
-// assembles reports whether the next interleaved loop can run for all groups of a batch. There must be no other waits on the
-// way to it, and no shared memory.
+// assembles reports whether the interleaved loop at the current position can run for all groups of a batch. It must be at the top
+// level of the body, with no barrier before it, and the kernel must have no shared arrays.
 func (l *Builder) assembles() bool {
 	return len(l.Resumes) == 0 && len(l.Scopes) == 0 && l.Layout.Shared == 0
 }
 
 // assembleGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
-// batch, or after the last group the rounds of all. A group whose gangs have partly ended does not participate, and ends the
-// batch.
+// batch, or after the last group the rounds of all. A group some of whose gangs have ended does not participate, and ends the
+// batch. If it is the first group, its gangs continue at the label alone.
 func (l *Builder) assembleGroups(r *values.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
@@ -127,8 +127,8 @@ func (l *Builder) roundOfBatch(top amd64.Label) {
 	l.firstOfBatch()
 }
 
-// dissolve emits the end of a batch before a gang leaves the loop. The groups continue alone at r.leave, one after the
-// other.
+// dissolve emits the code at r.Leave and r.Ended, by which a batch ends before a gang leaves the loop. The groups continue one after
+// the other: gangs that wait at the barrier with number waiting resume at the label alone.
 func (l *Builder) dissolve(r *values.Interleaved, waiting int, alone amd64.Label) {
 	l.Cold(func() {
 		l.Bind(r.Ended) // the gang has ended during its iterations

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 )
 
-// Build emits the function of a kernel and returns the label of its end.
+// Build emits the function of a kernel. It returns the builder, and the label of the end, done. The caller binds done and l.Stop.
 func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 	b = &Builder{Lowerer: l}
 	l.Grid = b
@@ -29,7 +29,7 @@ func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 type Builder struct {
 	*isel.Lowerer
 	Start, Advance         amd64.Label // the start of a gang of a group, and the step to the next gang
-	Begin, dispatch, ended amd64.Label // of a group: its begin, the dispatch of its gangs, and its end
+	Begin, dispatch, ended amd64.Label // of a group: its start, the dispatch of its gangs, and its end
 	Resumes                []amd64.Label
 	Batch                  *values.Interleaved // the interleaved loop of batches; nil if there is none
 	Groups                 []*ir.Instr         // the group operations

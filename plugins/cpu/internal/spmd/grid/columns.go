@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// nextInColumn emits the step to the gang below. After the bottom of the band follows the first gang of the next column.
+// nextInColumn emits the step to the gang below, a jump to row. After the bottom of the band follows the next column, then the next
+// band, then the next plane. After the last gang of the run it jumps to done.
 func (l *Builder) nextInColumn(row, done amd64.Label) {
 	right, down := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
@@ -26,7 +27,7 @@ func (l *Builder) nextInColumn(row, done amd64.Label) {
 	l.Def(amd64.MOV, x.G4(), vcode.CtxMem(abi.CtxX, 4).At())
 	l.Mod(amd64.ADD, x.G4(), vcode.Imm(int64(l.Lanes())))
 	l.Use(amd64.CMP, x.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
-	l.Jump(amd64.JAE, down) // unsigned, since the end of a band may be 2^31 or more
+	l.Jump(amd64.JAE, down) // unsigned, since the sum may be 2^31 or more
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxX, 4).At(), x.G4())
 	l.Jump(amd64.JMP, row)
 	l.Bind(down)
@@ -42,7 +43,7 @@ func (l *Builder) nextInColumn(row, done amd64.Label) {
 	l.Jump(amd64.JMP, row)
 }
 
-// bandEnd emits the computation of the row after the current band.
+// bandEnd emits the computation of the row after the current band, at most the height of the launch, in the register end.
 func (l *Builder) bandEnd(end vcode.Reg) {
 	l.Def(amd64.MOV, end.G4(), vcode.CtxMem(abi.CtxBand, 4).At())
 	l.Mod(amd64.ADD, end.G4(), vcode.Imm(int64(l.Band)))
@@ -72,7 +73,7 @@ func (l *Builder) beginTile(x vcode.Reg) {
 	l.Bind(decided)
 }
 
-// nextInTile emits the step to the next row of the tile.
+// nextInTile emits the step to the next row of the tile, if the gang is in one. After the last row, the gang below is in no tile yet.
 func (l *Builder) nextInTile() {
 	none, more := l.NewLabel(), l.NewLabel()
 	row := l.NewGPR()

@@ -35,7 +35,7 @@ func (l *Builder) counterOf(r *values.Interleaved) *values.Counter {
 	return &values.Counter{Param: i, Test: test, Step: step}
 }
 
-// maxStep is the maximum constant step; larger ones could exceed the displacement in a round.
+// maxStep is the maximum constant step of a counter. With larger steps, the sum of a round may not fit in a displacement.
 const maxStep = 1 << 24
 
 // before reports whether a value is uniform and available before a loop.
@@ -50,8 +50,9 @@ func readsExtent(test *ir.Instr) bool {
 	return test.Op == ir.Lt && in != nil && in.Op == ir.Extent
 }
 
-// testRound emits the test of a whole round, which jumps to fail. first is the greatest counter of the gangs, zero-extended. It
-// computes with 64 bits. Negative counters and steps are zero-extended to large numbers, so their rounds fail.
+// testRound emits a test of the loop's condition, and of the indices that are the counter, for all iterations of a round. It jumps to
+// fail unless all hold. first is the greatest counter of the gangs, zero-extended. The test computes with 64 bits, in which negative
+// counters and steps are large numbers, so their rounds fail.
 func (l *Builder) testRound(r *values.Interleaved, c *values.Counter, first vcode.Reg, fail amd64.Label) {
 	v, bound := c.Test.Args[0], c.Test.Args[1]
 	s, _ := l.Affine.Strides(v)

@@ -59,8 +59,9 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.insertDispatch(table, pending, dispatch, end)
 }
 
-// insertDispatch inserts the dispatch table before the body, after the barriers of the body are known. Its registers are
-// shared, since it runs between gangs: the frame of a waiting gang must not change.
+// insertDispatch inserts the dispatch table at the instruction with index table, since the barriers of the body are known now. At
+// index pending it inserts the group operations. The new registers are shared, since this code runs between gangs: the frame of a
+// waiting gang must not change.
 func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.Insts)
 	l.Insert(table, func() {
@@ -87,7 +88,7 @@ func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 	})
 }
 
-// beginGroup clears shared memory and makes all gangs ready to start.
+// beginGroup emits code that clears the shared arrays and makes all gangs of a work-group ready to start.
 func (l *Builder) beginGroup() {
 	l.clearShared()
 	n, top := l.NewGPR(), l.NewLabel()
@@ -104,7 +105,7 @@ func (l *Builder) beginGroup() {
 	l.Def(amd64.MOV, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrame, 8).At())
 }
 
-// clearShared clears the shared arrays of a work-group.
+// clearShared emits code that clears the shared arrays of a work-group, if there are any.
 func (l *Builder) clearShared() {
 	if l.Layout.Shared > 0 {
 		base := l.NewGPR()
@@ -113,7 +114,8 @@ func (l *Builder) clearShared() {
 	}
 }
 
-// present returns the masks of the lanes that are in the work-group and in the launch.
+// present returns the masks of the lanes that are in the work-group and in the launch. It emits a jump to end for gangs without such
+// lanes.
 func (l *Builder) present(end amd64.Label) []vcode.Reg {
 	for axis := 1; axis < 3; axis++ {
 		r := l.Global(axis)
@@ -132,7 +134,7 @@ func (l *Builder) present(end amd64.Label) []vcode.Reg {
 	return l.FirstLanes(inLaunch)
 }
 
-// nextGroup emits the step to the next work-group.
+// nextGroup emits the end of a work-group: a jump to group for the next one, or to done after the last work-group of the run.
 func (l *Builder) nextGroup(group, done amd64.Label) {
 	if l.Batch != nil {
 		l.Bind(l.ended)
@@ -156,7 +158,7 @@ func (l *Builder) nextGroup(group, done amd64.Label) {
 	l.Jump(amd64.JMP, group)
 }
 
-// Barrier emits a barrier. If op is not 0, the gangs wait for that group operation.
+// Barrier emits a barrier, but nothing in a one-gang group. If op is not 0, the gangs wait for the group operation with this number.
 func (l *Builder) Barrier(op int) {
 	if l.Spec.IsOneGang() {
 		return
@@ -172,7 +174,8 @@ func (l *Builder) Barrier(op int) {
 	l.Bind(at0)
 }
 
-// GroupOp emits a group operation: gangs store their operands in their frames and wait for the result.
+// GroupOp emits a group operation. Gangs store their operands in their frames and wait for the result. A one-gang group, and a
+// subgroup operation of complete subgroups in a gang, need no frames.
 func (l *Builder) GroupOp(in *ir.Instr) {
 	if l.Spec.IsOneGang() {
 		if in.Op == ir.Scan {

@@ -11,7 +11,7 @@ import (
 )
 
 // firstOperand returns the vectors of the first operand of a group operation, with conditions as 1 or 0. Inactive lanes have the
-// operand of absent lanes.
+// value of [scalar.Absent], except in a Uniform.
 func (l *Builder) firstOperand(in *ir.Instr) []vcode.Reg {
 	a := in.Args[0]
 	var regs []vcode.Reg
@@ -33,8 +33,8 @@ func (l *Builder) firstOperand(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// computeGroups emits the code of the kernel's group operations, after which control passes to dispatch. Its registers are
-// shared, since it runs between gangs.
+// computeGroups emits code that computes the pending group operation and jumps to dispatch. It falls through if the operation must
+// be a trap. Its registers are shared, since it runs between gangs.
 func (l *Builder) computeGroups(dispatch amd64.Label) {
 	any := false
 	for _, in := range l.Groups {
@@ -79,8 +79,8 @@ func (l *Builder) computeEach(dispatch amd64.Label) {
 	l.Bind(slow)
 }
 
-// eachSegment calls visit with the operands in the frames, in segments of 32 items. A segment spans several gangs, or a gang
-// has one or more segments, which are passed together.
+// eachSegment emits a loop over the operands in the frames, in segments of 32 items. visit emits its body for one segment that spans
+// several gangs, or for all segments of one gang.
 func (l *Builder) eachSegment(visit func(list []segment)) {
 	lanes := l.Lanes()
 	gangs, segments := 1, 1
@@ -126,14 +126,14 @@ type segment struct {
 	first  int         // the lane of its first item
 }
 
-// place returns the memory operand of vector i of operand n.
+// place returns the address of vector i of operand n, whose elements have size bytes.
 func (s *segment) place(n, i, size int) vcode.Mem {
 	at := s.first*size + i*s.l.Target.Bytes()
 	perGang := s.l.Lanes() * size
 	return vcode.Mem{Base: s.frames[at/perGang], Disp: int32(abi.GroupValue(&s.l.Layout, n) + at%perGang)}
 }
 
-// load returns the vectors of operand n.
+// load emits loads of operand n, whose elements have size bytes, and returns its vectors.
 func (s *segment) load(n, size int) []vcode.Reg {
 	out := vcode.NewVecs(s.l.Func, s.l.SegmentVectors(size))
 	for i, d := range out {
@@ -142,7 +142,7 @@ func (s *segment) load(n, size int) []vcode.Reg {
 	return out
 }
 
-// store emits stores of results.
+// store emits stores of results in place of operand 0.
 func (s *segment) store(regs []vcode.Reg, size int) {
 	for i, v := range regs {
 		s.l.Use(amd64.VMOVUPS, s.place(0, i, size).At(), v.Z())

@@ -155,7 +155,7 @@ func (l *Builder) iterations(r *values.Interleaved, s *isel.Scope) {
 	}
 }
 
-// assignEntry assigns the values of loop parameters to variables, in parallel.
+// assignEntry emits parallel copies of the values of loop parameters in from to the variables in to.
 func (l *Builder) assignEntry(to, from values.Entry, params []*ir.Value) {
 	sources, vars, list := []values.Value(nil), []values.Value(nil), []*ir.Value(nil)
 	for i, p := range params {
@@ -168,8 +168,8 @@ func (l *Builder) assignEntry(to, from values.Entry, params []*ir.Value) {
 	l.AssignAll(vars, sources, list, nil)
 }
 
-// NextIteration ends an iteration of an interleaved loop. It keeps the next values in their registers if the gang executes
-// another iteration in the round.
+// NextIteration ends an iteration of an interleaved loop if the gang executes another one in the round. It keeps the next values in
+// their registers and returns true. Otherwise it does nothing and returns false.
 func (l *Builder) NextIteration(in *ir.Instr) bool {
 	r := l.Interleaved
 	if r == nil || in.Target != r.Loop || r.Further == 0 {
@@ -190,7 +190,7 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 	return true
 }
 
-// LeaveInterleaved emits the If that is the exit of an interleaved loop.
+// LeaveInterleaved emits the If that is the exit of an interleaved loop, or nothing if the test of the round covers it.
 func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	r, leave := l.Interleaved, l.Interleaved.Leave
 	if r.Tested != nil {
@@ -216,8 +216,8 @@ func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	}
 }
 
-// leaveAbove emits the exit for the test that a value, which grows from lane to lane, is below a bound. It tests the last
-// lane. If the sum wraps, lanes continue alone. It reports whether the test has this form.
+// leaveAbove emits the exit of a loop that continues while a value is below a uniform bound, or equal to it. It reports whether test
+// has this form. The value must be an i32 that grows from lane to lane, so the last lane decides. Gangs whose last lane wraps leave.
 func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
@@ -246,8 +246,8 @@ func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	return true
 }
 
-// leaveBeyond emits the exit for the test that a value, which grows by step from lane to lane, is below an extent. Lanes
-// with negative values leave, too, so the value is a valid index in the others.
+// leaveBeyond emits the exit of a loop that continues while v, which grows by step from lane to lane, is below an extent. Gangs with
+// negative values leave, too, so v is a valid index in all gangs that stay.
 func (l *Builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
 	first, last := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, first.G4(), l.Lane0(v).G4())

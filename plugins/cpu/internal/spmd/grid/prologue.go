@@ -81,8 +81,8 @@ func (l *Builder) prologue() {
 	})
 }
 
-// hoist emits instructions of the kernel's body before the loop over gangs: those accepted by root, and those that depend
-// only on hoisted values.
+// hoist emits instructions of the kernel's body here, before the loop over gangs. These are the instructions that root accepts, and
+// pure arithmetic on hoisted values, constants and parameters. Without a 2-D gang, the arithmetic must be uniform.
 func (l *Builder) hoist(root func(*ir.Instr) bool) {
 	known := func(v *ir.Value) bool {
 		in := v.Def

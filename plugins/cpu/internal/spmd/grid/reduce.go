@@ -10,7 +10,7 @@ import (
 )
 
 // reduceGroup emits a reduction as a tree, in the order of the language. It goes over gangs, padded to a power of two with the
-// identity, then over the vectors of the last gang, then over its lanes.
+// identity, then over the vectors of the remaining gang, then over its lanes.
 func (l *Builder) reduceGroup(in *ir.Instr) {
 	t, c := in.Type(), scalar.CombinerOf(in)
 	bytes, vectors, place := l.Target.Bytes(), l.GroupVectors(t), abi.GroupValue(&l.Layout, 0)
@@ -76,7 +76,8 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// addIdentity emits the combination of unpaired gangs with the identity, which turns −0 into 0 in sums.
+// addIdentity emits the combination of the gangs without a partner, with frames from lower to end, with the identity. In sums it turns
+// −0 into 0.
 func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	t, c := in.Type(), scalar.CombinerOf(in)
 	identity := l.Constant(c.Identity(), t.Size())

@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// overRows emits the loops over the rows of a launch and over the gangs of each row.
+// overRows emits the loops over the rows of a launch and over the gangs of each row. With a band, it emits one loop over gangs, column
+// by column.
 func (l *Builder) overRows(done amd64.Label) {
 	width := l.Width()
 	shift := int64(bits.TrailingZeros(uint(width)))
@@ -78,7 +79,8 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// trim moves the start of a row's gangs to the first item that does something, and returns the end of these items.
+// trim emits the move of pos, where the gangs of a row start, to the first item that does something. It returns the end of the items
+// that do something, at most last.
 func (l *Builder) trim(pos, last vcode.Reg) (end vcode.Reg) {
 	if len(l.Trim.Lower)+len(l.Trim.Upper) == 0 {
 		return last
@@ -109,8 +111,8 @@ func (l *Builder) trim(pos, last vcode.Reg) (end vcode.Reg) {
 // gangsPerPoll is the number of gangs of brief code after which the stop flag is read.
 const gangsPerPoll = 16
 
-// unmaskedGangs emits the loop over the complete gangs of a row, without masks. Brief code has neither loops nor calls, so few
-// instructions around it count.
+// unmaskedGangs emits the loop over the complete gangs of a row, without masks. Brief code has neither loops nor calls. For such code,
+// every instruction of the loop around it matters.
 func (l *Builder) unmaskedGangs(pos, last vcode.Reg, brief bool) {
 	width := int64(l.Width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
@@ -180,7 +182,8 @@ func (l *Builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) 
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// nextRow emits the step to the next row of gangs.
+// nextRow emits the step to the next row of gangs, a jump to row, or to done after the last gang of the run. last is the end of the
+// run's items in the current row, and 1<<shift the width of a gang.
 func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	n := l.NewGPR()
 	l.Def(amd64.MOV, n.G4(), vcode.CtxMem(abi.CtxX, 4).At())
@@ -195,7 +198,7 @@ func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	l.Mod(amd64.ADD, y.G4(), vcode.Imm(int64(l.Height())))
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), y.G4())
 	l.Use(amd64.CMP, y.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
-	l.Jump(amd64.JB, row) // it may be 2^31 or more
+	l.Jump(amd64.JB, row) // unsigned, since y may be 2^31 or more
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), vcode.Imm(0))
 	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxZ, 4).At(), vcode.Imm(1))
 	l.Jump(amd64.JMP, row)
@@ -213,12 +216,12 @@ func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	return l.FirstLanes(left)
 }
 
-// jumpAtBottom emits a jump for gangs with rows below the launch's last row.
+// jumpAtBottom emits a jump to tail for gangs with rows below the launch's last row.
 func (l *Builder) jumpAtBottom(tail amd64.Label) {
 	bottom := l.NewGPR()
 	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.Item.Y, Disp: int32(l.Height())}.At())
 	l.Use(amd64.CMP, bottom.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
-	l.Jump(amd64.JA, tail) // it may be 2^31 or more
+	l.Jump(amd64.JA, tail) // unsigned, since bottom may be 2^31 or more
 }
 
 // inStack returns the masks of the first n lanes of each row that is in the launch.

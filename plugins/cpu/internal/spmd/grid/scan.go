@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// scanVectors emits an inclusive scan of 32 elements by Hillis and Steele. Each element is combined with its predecessor at
-// distance s, for s = 1, 2 … 16. The neutral value replaces missing predecessors.
+// scanVectors emits an inclusive scan of at most 32 elements by Hillis and Steele. Each element is combined with its predecessor at
+// distance s, for s = 1, 2 … 16. The neutral value replaces missing predecessors in the same vector.
 func (l *Builder) scanVectors(c scalar.Combiner, regs []vcode.Reg) []vcode.Reg {
 	size, bytes := c.Type.Size(), l.Target.Bytes()
 	neutral := l.Constant(c.Neutral(), size)
@@ -67,7 +67,7 @@ func (l *Builder) scanGroup(in *ir.Instr) {
 		l.Use(amd64.VMOVUPS, totals(bytes*i).At(), v.Z())
 	}
 
-	carry := l.NewVec() // last results, for the next segment of an exclusive scan
+	carry := l.NewVec() // exclusive scan: the last vector of the preceding segment's results
 	l.Def(amd64.LEA, total.G8(), totals(-size).At())
 	if in.Exclusive {
 		l.Def(amd64.VMOVDQA64, carry.Z(), l.Constant(c.Identity(), size).Z())

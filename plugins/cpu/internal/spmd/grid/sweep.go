@@ -12,10 +12,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// sweep is the part of an interleaved loop in which one counter and one test per round serve all gangs of a batch. A gang then loads
-// only what it carries from its frame. The counters of successive gangs of a work-group are span apart, and those of successive
-// groups a distance that is found at run time. If other counters are found, or a test fails, the gangs continue with counters of
-// their own.
+// sweep is the part of an interleaved loop in which all gangs of a work-group or batch share one counter and one test per round. A
+// gang then loads only what it carries from its frame. The counters of successive gangs of a work-group are span apart, and those of
+// successive groups a distance that is found at run time. If the counters differ otherwise, or a test fails, the gangs continue with
+// counters of their own.
 type sweep struct {
 	*Builder
 	loop    *values.Interleaved
@@ -26,8 +26,8 @@ type sweep struct {
 
 	// Shared registers:
 	first vcode.Reg // the counter of the first gang in the current round, zero-extended
-	group vcode.Reg // that of the first gang of the current group
-	row   vcode.Reg // that of the current gang
+	group vcode.Reg // the counter of the first gang of the current group
+	row   vcode.Reg // the counter of the current gang
 	apart vcode.Reg // the difference of the counters of successive groups
 	reach vcode.Reg // the difference of the counters of the last gang and the first
 }
@@ -41,7 +41,8 @@ func sweeps(l *Builder, c *values.Counter) bool {
 	return same(c.Step) && (same(c.Test.Args[1]) || readsExtent(c.Test))
 }
 
-// sweepBatch emits the rounds in which the gangs share a counter. After the last one it falls through.
+// sweepBatch emits the rounds in which the gangs share a counter. After the last such round it falls through. batch reports whether
+// several groups may run together.
 func sweepBatch(l *Builder, r *values.Interleaved, c *values.Counter, batch bool) {
 	strides, _ := l.Affine.Strides(c.Test.Args[0])
 	w := &sweep{Builder: l, loop: r, counter: c, own: r.Params.Lane0s[c.Param], span: int64(strides[0]) * int64(l.Lanes()), batch: batch,
@@ -88,7 +89,8 @@ func (l *sweep) stepOfRound() vcode.Arg {
 	return far.G8()
 }
 
-// overGangs emits a loop over the gangs of the batch, with their counters in l.row. Before and after it, the frame is the first one.
+// overGangs emits a loop over the gangs of the work-group or batch, with their counters in l.row. It begins and ends with the first
+// frame.
 func (l *sweep) overGangs(body func()) {
 	frame, each, over := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	l.Def(amd64.MOV, l.group.G8(), l.first.G8())
@@ -114,7 +116,7 @@ func (l *sweep) overGangs(body func()) {
 	l.toFirst()
 }
 
-// toFirst emits the switch to the first gang of the batch.
+// toFirst emits the switch to the first gang of the work-group or batch.
 func (l *sweep) toFirst() {
 	if l.batch {
 		l.firstOfBatch()
@@ -123,7 +125,8 @@ func (l *sweep) toFirst() {
 	}
 }
 
-// compareCounters emits a jump to other if the counters of the gangs are not span and apart from one another.
+// compareCounters emits code that sets first, apart and reach by the gangs' own counters. It jumps to other unless the counters of
+// successive gangs differ by span, and those of successive groups by apart, which must not be negative.
 func (l *sweep) compareCounters(other amd64.Label) {
 	frame, unequal := vcode.Phys(abi.Frame), l.NewLabel()
 	l.Def(amd64.MOV, l.first.G4(), l.own.G4())

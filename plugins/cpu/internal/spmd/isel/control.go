@@ -22,11 +22,11 @@ type Scope struct {
 	Latch    amd64.Label // loop: the label before its next iteration
 	results  []values.Value
 	Params   []values.Value
-	Next     []values.Value // the variables that continues assign: the parameters, or others that are copied to them
-	from     values.Entry   // loop: the initial values
-	Lane0s   []vcode.Reg    // loop: the lane-0 values of the parameters that are in registers
+	Next     []values.Value // the variables that a Continue assigns: the parameters, or others that are copied to them
+	from     values.Entry   // interleaved loop: the parameters after its rounds; empty for other instructions
+	Lane0s   []vcode.Reg    // loop: the registers of the parameters' lane-0 values, 0 for none
 	assigned bool           // an edge has set the results
-	yields   []vcode.Reg    // the mask at the only edge to the end
+	yields   []vcode.Reg    // If: the mask at the only edge to the end, if soleEdge has found one
 	steps    []vcode.Reg    // divergent loop: the increments of the results that are counters; see countResults
 	overrun  bool           // divergent loop: the rest of an iteration may run without active lanes
 }
@@ -46,7 +46,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	for _, r := range in.Results {
 		v := l.Variable(r)
 		s.results = append(s.results, v)
-		if s.diverges { // lanes reach the end in different iterations of a loop
+		if s.diverges { // each edge to the end assigns the results under a mask
 			for _, reg := range v.Regs() {
 				l.Declare(reg)
 			}
@@ -229,8 +229,8 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	}
 }
 
-// skipUnlessOne emits a jump for gangs without the item that a condition selects, such as g.local.x == 0. The compared value
-// must grow by 1 from lane to lane. It reports whether the condition has this form.
+// skipUnlessOne emits a jump to skip for gangs without the item that test selects, such as g.local.x == 0. It reports whether test
+// has this form: a uniform integer is compared with one that grows by 1 from lane to lane. Otherwise it emits nothing.
 func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	if test == nil || test.Op != ir.Eq || test.Args[0].Type != ir.I32 {
 		return false
@@ -251,8 +251,8 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	return true
 }
 
-// leavesLoop returns the divergent loop that one arm of an If only leaves while the other arm continues, or nil. The active
-// lanes must be all lanes of the loop's iteration.
+// leavesLoop returns the divergent loop that the If in leaves, or nil. One arm must only break from the loop, with constants at most,
+// while the other arm, sole, continues. All lanes that have not left the loop must be active. scopes are those around the If.
 func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
 	if sole == nil {
 		return nil
@@ -282,8 +282,8 @@ func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Sco
 	return nil
 }
 
-// exit emits an If that leaves a loop. All lanes assign the results of the loop, since those that continue assign them again
-// later. The mask of the loop is narrowed in place.
+// exit emits an If that leaves a loop, as leavesLoop found it; sole is the arm that stays in the loop. If the condition varies, all
+// active lanes assign the results of the loop: those that stay assign them again later. The mask of the loop is narrowed in place.
 func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 	in := s.In
 	stay := sole == in.Then
@@ -398,7 +398,7 @@ func (l *Lowerer) loop(s *Scope) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// Poll emits a check of the stop flag, which ends the gangs.
+// Poll emits a test of the stop flag, and a jump to Stop that is taken if it is set.
 func (l *Lowerer) Poll() {
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX), vcode.CtxMem(abi.CtxStop, 8).At())
 	l.Use(amd64.CMP, vcode.Mem{Fixed: amd64.RAX, Size: 1}.At(), vcode.Imm(0))
@@ -483,7 +483,7 @@ func (l *Lowerer) leave(in *ir.Instr) {
 		}
 		return
 	}
-	var rounds []vcode.Reg // the lanes of the next iteration
+	var rounds []vcode.Reg // of a Break: the mask of the loop, from which the lanes are removed
 	if in.Op == ir.Break {
 		rounds = s.act
 	}
@@ -507,8 +507,8 @@ func (l *Lowerer) finish() {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// takeFrom removes lanes from the mask other, and from the masks of structured instructions from a depth on. If one of these
-// is the mask of lost lanes itself, it is cleared last.
+// takeFrom removes the lanes lost from the mask other, and from the masks of the structured instructions at depth and deeper. If one
+// of these masks is lost itself, it is cleared last.
 func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	kept := [][]vcode.Reg{other}
 	for _, s := range l.Scopes[depth:] {
@@ -527,7 +527,7 @@ func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	}
 }
 
-// leaveIfEmpty emits a jump out of the current block that is taken if no lane is active.
+// leaveIfEmpty emits a jump to Dead that is taken if no lane is in the mask m.
 func (l *Lowerer) leaveIfEmpty(m []vcode.Reg) { l.BranchEmpty(m, l.Dead) }
 
 func (l *Lowerer) stopped() amd64.Label { return l.Stop }

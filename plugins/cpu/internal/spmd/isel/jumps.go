@@ -6,19 +6,19 @@ import (
 
 // jumps describes how control leaves a structured instruction other than by the ends of its blocks.
 type jumps struct {
-	diverts bool    // a break or continue, of some lanes only, passes its end by
-	returns bool    // a return is inside
-	parts   bool    // a return is inside, where lanes have diverged since the instruction began
-	arms    [2]arms // of its blocks
+	diverts bool    // a Break or Continue inside has a divergent target around the instruction
+	returns bool    // a Return or Unreachable is inside
+	parts   bool    // a Return or Unreachable is inside, and the instruction or a nested one around the jump diverges
+	arms    [2]arms // the jumps in Then and in Else
 }
 
 // arms describes the jumps in a block of a structured instruction.
 type arms struct {
-	jumps  bool // it has a jump
-	breaks bool // it has a break from the instruction
+	jumps  bool // the block contains a jump, perhaps in a nested instruction
+	breaks bool // the block contains a Break from the instruction
 }
 
-// findJumps describes the structured instructions of a block. It visits each instruction once.
+// findJumps describes the jumps of all structured instructions in b, also of nested ones. It visits each instruction once.
 func findJumps(b *ir.Block, diverges func(*ir.Instr) bool) map[*ir.Instr]*jumps {
 	f := jumpFinder{diverges: diverges, found: map[*ir.Instr]*jumps{}, depths: map[*ir.Instr]int{}}
 	f.block(b, 0)
@@ -33,9 +33,9 @@ type jumpFinder struct {
 	around   []*ir.Instr       // the instructions of these blocks
 }
 
-// passed describes the jumps in a block to the structured instruction around it.
+// passed describes the jumps in a block or in a structured instruction, for the instruction around it.
 type passed struct {
-	least                 int // the least depth of the divergent targets of its breaks and continues
+	least                 int // the least depth of a divergent target of a Break or Continue; deepest if there is none
 	returns, parts, jumps bool
 }
 

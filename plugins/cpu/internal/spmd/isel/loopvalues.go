@@ -10,9 +10,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// This file emits the registers of loop parameters and results, and tests for active lanes in loops.
+// This file chooses the registers of loop parameters and results, and emits results that are counters.
 
-// shareResults lets the results of a loop with a single uniform exit alias its parameters.
+// shareResults lets results of a loop with a single uniform exit alias its parameters: those that have the value of a parameter there.
 func (l *Lowerer) shareResults(s *Scope) {
 	exits := analysis.ExitsOf(s.In)
 	if s.diverges || len(exits) != 1 {
@@ -26,9 +26,9 @@ func (l *Lowerer) shareResults(s *Scope) {
 	}
 }
 
-// countResults finds the results of a divergent loop that are counters: a uniform parameter that grows by a constant. Their
-// registers start at its initial value, and grow under the mask of the lanes that continue, so a lane that leaves keeps its
-// result.
+// countResults finds the results of a divergent loop that are counters: each exit assigns the same uniform parameter, which grows by
+// a constant. It emits their initial values, from args, those of the parameters. The registers grow under the mask of the lanes that
+// continue, so a lane that leaves keeps its result.
 func (l *Lowerer) countResults(s *Scope, args []values.Value) {
 	exits, next := analysis.ExitsOf(s.In), s.In.Then.Terminator()
 	s.steps = make([]vcode.Reg, len(s.results))

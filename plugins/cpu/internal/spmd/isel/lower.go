@@ -12,23 +12,23 @@ import (
 
 // Grid emits code that concerns several gangs of a work-group. Package grid implements it.
 type Grid interface {
-	// Barrier emits a barrier, or the wait of the group operation with number op, from 1.
+	// Barrier emits a barrier if op is 0, else the wait for the group operation with number op, counted from 1.
 	Barrier(op int)
 	// GroupOp emits a group operation.
 	GroupOp(in *ir.Instr)
-	// Interleaves returns the only exit of a loop that should be interleaved, or nil.
+	// Interleaves returns the only exit of a loop that should be interleaved, or nil for other loops.
 	Interleaves(loop *ir.Instr) *ir.Instr
-	// BeginInterleaved emits the rounds of an interleaved loop. It returns the values of its parameters for the ordinary loop that
-	// follows.
+	// BeginInterleaved emits the rounds of an interleaved loop with the result of Interleaves, exit. It returns the values of the
+	// loop's parameters for the ordinary loop that follows.
 	BeginInterleaved(loop, exit *ir.Instr) values.Entry
-	// NextIteration ends an iteration of an interleaved loop if another one of the gang follows in the round, and reports whether
-	// it did.
+	// NextIteration ends an iteration at the Continue in. It does nothing and returns false unless in continues an interleaved loop
+	// and another iteration of the gang follows in the round.
 	NextIteration(in *ir.Instr) bool
 	// LeaveInterleaved emits the exit of an interleaved loop.
 	LeaveInterleaved(in *ir.Instr)
 }
 
-// New returns a lowerer that appends instructions to a function.
+// New returns a lowerer of an analysed kernel that appends instructions to f. The caller sets its Grid and Stop.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
 	return &Lowerer{Memory: memory.New(f, a), Hoisted: map[*ir.Instr]bool{}, jumps: findJumps(a.Kernel.Body, a.Uniform.Diverges)}
 }
@@ -44,7 +44,8 @@ type Lowerer struct {
 	jumps   map[*ir.Instr]*jumps
 }
 
-// Body emits the kernel's code for one gang with a mask of active lanes.
+// Body emits the kernel's code for one gang. The mask has the active lanes, nil for all. The code jumps to end when all lanes have
+// ended.
 func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
 	l.Cur, l.End, l.Dead = mask, end, end
 	l.Scopes = l.Scopes[:0]

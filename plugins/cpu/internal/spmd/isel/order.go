@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// inOrder returns the instructions of a block in the order of emission. In a loop body, it computes the next value of a
-// parameter after the last use of the current one if possible. One register then holds both.
+// inOrder returns the instructions of a block in the order of emission. In a loop body, the next value of a parameter is computed
+// after the last use of the current one if possible. One register then holds both values.
 func (l *Lowerer) inOrder(b *ir.Block) []*ir.Instr {
 	last := b.Terminator()
 	if last.Op != ir.Continue || last.Target.Then != b {
@@ -23,8 +23,8 @@ func (l *Lowerer) inOrder(b *ir.Block) []*ir.Instr {
 	return list
 }
 
-// moveDown moves the instruction that computes the next value of a parameter after the last use of the current value. It
-// moves nothing if the next value is used before that.
+// moveDown moves d, which computes the next value of parameter p, after the last use of p in list. It moves nothing if the next value
+// is used before that.
 func moveDown(list []*ir.Instr, d *ir.Instr, p *ir.Value) {
 	from := slices.Index(list, d)
 	to := from

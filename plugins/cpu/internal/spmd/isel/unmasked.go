@@ -13,9 +13,10 @@ import (
 // maxUnmasked is the maximum number of instructions, times registers, of a block that is emitted twice.
 const maxUnmasked = 96
 
-// unmaskedIf emits the block of an If a second time without masks, for gangs all of whose lanes take it, and reports whether
-// it did. The condition must compare a value that grows from lane to lane, so that the first and the last lane decide. The
-// unmasked block ends with a jump to done. The code for other gangs follows and must not use records of that block.
+// unmaskedIf emits the Then block of an If without masks, for gangs all of whose lanes take it, and reports whether it did. same and
+// varying are the terms of the condition, as Split returns them. Each varying term must compare a value that grows from lane to lane,
+// so that the first and the last lane decide. The unmasked block ends with a jump to done. The code for other gangs follows, and must
+// not use registers that the unmasked block or its tests define.
 //
 // The interior of a grid thus runs without masks, and its edges with them. On targets with mask registers, a second copy of
 // the block costs more than the masks.
@@ -42,7 +43,8 @@ func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64
 	return true
 }
 
-// accessesMemory reports whether a block loads or stores, has no group operations, and exits only at its end.
+// accessesMemory reports whether a block loads or stores, and exits only at its end. The block must also have no assertions, no group
+// operations, and no operations with an order among items.
 func accessesMemory(b *ir.Block) bool {
 	found, ok := false, b.Terminator().Op == ir.Yield
 	b.Walk(func(in *ir.Instr) {
@@ -58,7 +60,7 @@ func accessesMemory(b *ir.Block) bool {
 	return found && ok
 }
 
-// monotone reports whether a comparison is between a uniform integer and one that grows from lane to lane.
+// monotone reports whether test is a less-than or less-or-equal of a uniform i32 and one that does not decrease from lane to lane.
 func (l *Lowerer) monotone(test *ir.Instr) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
@@ -108,7 +110,7 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	l.Jump(pick(amd64.JLE, amd64.JL), to)
 }
 
-// lastLane returns the last lane's value of an integer that grows from lane to lane, in 64 bits.
+// lastLane returns the last lane's value of an integer that grows from lane to lane. It computes in 64 bits, which cannot wrap.
 func (l *Lowerer) lastLane(v *ir.Value) vcode.Reg {
 	s, _ := l.Affine.Strides(v)
 	last := l.NewGPR()
