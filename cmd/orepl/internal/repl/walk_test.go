@@ -96,22 +96,24 @@ func TestWalk(t *testing.T) {
 
 const preface = `# The prompt
 
-` + "`orepl`" + ` alone, in a terminal, is the prompt. This page is the record of a session. A test types what stands behind the
-prompts and compares the screen with this text (` + "`go test ./cmd/orepl/internal/repl -update`" + ` writes it anew).
+` + "`orepl`" + ` alone, in a terminal, is the prompt. This page is the record of a session. A test types the input that follows the prompts,
+and compares the screen with this text (` + "`go test ./cmd/orepl/internal/repl -update`" + ` writes it anew).
 
-When standard input is no terminal, it is run as a script, without prompts: ` + "`echo 'console.log(1 + 1)' | orepl`" + `.
+If standard input is not a terminal, it is run as a script, without prompts: ` + "`echo 'console.log(1 + 1)' | orepl`" + `.
 
 | | |
 |---|---|
 | ` + "`orepl`" + ` | the prompt |
 | ` + "`orepl -i FILE`" + ` | the prompt, after loading a file as ` + "`.load`" + ` does |
 | ` + "`orepl FILE [ARGS…]`" + ` | runs a file, as ` + "`orepl run`" + ` |
-| ` + "`orepl -e CODE [ARGS…]`" + ` | runs code as a script: the prompt's names are global, args has ARGS, and only what it prints is printed |
+| ` + "`orepl -e CODE [ARGS…]`" + ` | runs code as a script. The names of the prompt are global and ` + "`args`" + ` has ARGS; the value of the code is not printed |
 
-A start-up file is loaded first in each session: what ` + "`OREPL_INIT`" + ` names (empty: none), or ` + "`orepl/init.js`" + ` in
-` + "`$XDG_CONFIG_HOME`" + ` or ` + "`~/.config`" + `; ` + "`--no-init`" + ` leaves it out. There is no escape to a shell: ` + "`await process.run('ls', ['-l'])`" + `
-starts a program. ` + "`plot(x)`" + ` draws numbers as text, ` + "`??x`" + ` a histogram; ` + "`svg`" + ` of the module 'plot' and
-` + "`fs.writeImage`" + ` write pictures. There is no kernel for notebooks.
+Each session first loads a start-up file: the one that ` + "`OREPL_INIT`" + ` names, or ` + "`orepl/init.js`" + ` in ` + "`$XDG_CONFIG_HOME`" + ` or ` + "`~/.config`" + `. It
+loads none if ` + "`OREPL_INIT`" + ` is empty, or with ` + "`--no-init`" + `.
+
+- The prompt has no escape to a shell: ` + "`await process.run('ls', ['-l'])`" + ` starts a program.
+- ` + "`plot(x)`" + ` draws numbers as text, and ` + "`??x`" + ` a histogram. ` + "`svg`" + ` of the module 'plot' and ` + "`fs.writeImage`" + ` write pictures.
+- There is no kernel for notebooks.
 `
 
 func (w *walk) values() {
@@ -126,8 +128,7 @@ The value of an expression is printed and kept as `+"`_`"+`. A semicolon at the 
 		w.expect("42", "_")
 	})
 	w.part("Declarations", `
-Names may be declared again. A declaration that fails leaves its name free, so that a later line can declare it. The last error is
-kept as `+"`_error`"+`.`, func() {
+Names may be declared again. If a declaration fails, a later line can declare the same name. The last error is kept as `+"`_error`"+`.`, func() {
 		w.expect("", "const n = 1")
 		w.expect("", "const n = 2; class Point { constructor(x) { this.x = x } }")
 		w.expect("ReferenceError: missing is not defined", "let later = missing()")
@@ -139,10 +140,13 @@ kept as `+"`_error`"+`.`, func() {
 
 func (w *walk) blocks() {
 	w.part("Blocks", `
-A block that is not complete goes on in the next line: open brackets, templates, comments, operators. Enter runs a complete
-block wherever the cursor is in it; Alt-Enter begins a line in any. The arrow keys move within the block, and from its first
-and last line through the history. There Up leaves the cursor on the first line. `+"`Ctrl-_`"+` undoes, `+"`Alt-_`"+` does it again.
-Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL` or `EDITOR`"+` names. Ctrl-V Tab types a tab; Ctrl-Z suspends orepl.`, func() {
+A block with an open bracket, template or comment, or with an operator at its end, continues on the next line.
+
+- Enter runs a complete block, wherever the cursor is in it. Alt-Enter begins a new line in any block.
+- The arrow keys move within the block. On its first and last line, Up and Down go through the history; after Up, the cursor
+  stays on the first line.
+- `+"`Ctrl-_`"+` undoes a change, and `+"`Alt-_`"+` redoes it. Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL`"+` or `+"`EDITOR`"+` names.
+- Ctrl-V Tab types a tab. Ctrl-Z suspends orepl.`, func() {
 		w.expect("", "function greet(name) {", "  // with a brace {", "  return `hello", "  ${name}`", "}")
 		w.expect(`'hello\n you'`, "greet(", "  'you'", ")")
 		w.press("\x1b[A")
@@ -159,7 +163,7 @@ Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL` or `EDITOR`"+` nam
 
 func (w *walk) awaits() {
 	w.part("Await", `
-Promises are awaited at the top level, and imports work.`, func() {
+Promises are awaited at the top level, and `+"`import`"+` works.`, func() {
 		w.expect("'done'", "await new Promise(resolve => setTimeout(() => resolve('done'), 5))")
 		w.expect("", "import { writeText } from 'fs'")
 		w.expect("", "await writeText('./numbers.txt', '1 2 3');")
@@ -169,9 +173,9 @@ Promises are awaited at the top level, and imports work.`, func() {
 
 func (w *walk) devices() {
 	w.part("Devices, buffers, kernels", `
-The names of the module 'offload' are global. Printing a buffer copies only the values that are shown; one of two dimensions
-is printed as a matrix, cut in the middle. A launch warns of a captured variable, or of a field or element of a captured
-object, that has changed since.`, func() {
+The names of the module 'offload' are global. Printing a buffer copies only the values that are shown. A buffer of two
+dimensions is printed as a matrix, without its middle if it is large. A launch warns if a variable that its kernel captured has
+changed since the kernel was compiled, or a field or element of a captured object.`, func() {
 		w.expect("", "const dev = device('cpu')")
 		w.expect("", "const x = dev.buffer(f32, 1000, i => Math.sqrt(i), { label: 'roots' })")
 		w.expect("", "const y = dev.buffer(f32, 1000).fill(1)")
@@ -183,8 +187,8 @@ object, that has changed since.`, func() {
 		w.expect("out-of-bounds", "await saxpy.launch({ size: 1001 }, 2, x, y)")
 	})
 	w.part("What is it?", `
-`+"`?`"+` in front of a name or value tells what it is. `+"`??`"+` shows its source, and of a buffer a histogram (of a sample, if it is large).
-`+"`plot`"+` draws values, those of several buffers by name, and a matrix in shades.`, func() {
+`+"`?`"+` before a name or value describes it. `+"`??`"+` shows the source of a function or kernel, and the histogram of a buffer, from a
+sample if the buffer is large. `+"`plot`"+` draws values as a curve, several buffers as named curves, and a matrix in shades.`, func() {
 		w.expect("Kernel saxpy(a, x, y)", "?saxpy")
 		w.expect("y[g.x] = a * x[g.x] + y[g.x]", "??saxpy")
 		w.expect("return `hello", "??greet")
@@ -193,7 +197,10 @@ object, that has changed since.`, func() {
 		w.expect("┤", "plot(x, { height: 6 })") // what the fault left in y is unspecified
 		w.expect("has no source", "??device")
 	})
-	w.part("What does it cost?", "`.explain` tells what a kernel was compiled to and how it reaches memory, `.live` and `.devices` what takes memory,\n`.time` measures code: it is compiled once, and measured as `bench` does.", func() {
+	w.part("What does it cost?", `
+- `+"`.explain`"+` shows the types of a kernel and how it accesses memory.
+- `+"`.live`"+` and `+"`.devices`"+` show what takes memory.
+- `+"`.time`"+` measures code. The code is compiled once, and measured as `+"`bench`"+` does.`, func() {
 		w.expect("saxpy(a: f32, x: f32[], y: f32[])", ".explain")
 		w.expect("`x[g.x]` at 2:16: contiguous, checked", ".explain saxpy")
 		w.expect("= fma %a.0, %2, %3", ".explain saxpy opt")
@@ -205,7 +212,9 @@ object, that has changed since.`, func() {
 }
 
 func (w *walk) helps() {
-	w.part("Help", "Every documented name has its signature, meaning and example. Other words are searched for in the help, the codes of errors,\nthe recipes and the other pages, as in `?prefix sum`. The beginning of a word finds it.", func() {
+	w.part("Help", `
+Every documented name has its signature, meaning and example. Other words are searched in the help, the codes of errors, the
+recipes and the other pages, as in `+"`?prefix sum`"+`. The beginning of a word is sufficient.`, func() {
 		w.expect("readText(path: string): Promise<string>", "?fs.readText")
 		w.expect("barrier(): void", "?g.barrier")
 		w.expect("checks?: 'on' | 'off' | 'races'", "?LaunchOptions.checks")
@@ -216,7 +225,7 @@ func (w *walk) helps() {
 
 func (w *walk) completions() {
 	w.part("Completion", `
-Tab completes; a second Tab lists what is possible. Members of live values are found without running getters; the options
+Tab completes a word; a second Tab lists all completions. Members of live values are found without calls of getters. The options
 of a call and their values come from its documentation.`, func() {
 		w.types("x.rea")
 		w.press("\t")
@@ -257,9 +266,8 @@ of a call and their values come from its documentation.`, func() {
 
 func (w *walk) background() {
 	w.part("Background", `
-Timers and promises go on while a line is edited. What they print appears above the line, which stays as it is, with the
-cursor in its place. A rejected promise that nobody handles is reported, and so is a command that fails on a device while
-nobody waits for it.`, func() {
+Timers and promises go on while a line is edited. Their output appears above the line, which keeps its text and the cursor. A
+rejected promise without a handler is reported. So is a command of a device that fails while nothing waits for it.`, func() {
 		w.expect("", "setTimeout(() => console.log('tick'), 4000);")
 		row := w.row()
 		w.types("[1, 3].length")
@@ -289,9 +297,9 @@ nobody waits for it.`, func() {
 
 func (w *walk) stops() {
 	w.part("Ctrl-C", `
-Ctrl-C stops what runs, be it a loop, a kernel or a wait, with the timers that are set, and keeps the session. Only
-a long native function of the interpreter, such as the sort of a huge array, or a vendor's driver may not stop. Then
-a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the kernels that nobody waits for.`, func() {
+Ctrl-C stops the running code, which may be a loop, a kernel or a wait, and drops the timers. The session stays usable. A long
+native function of the interpreter, such as the sort of a huge array, or a vendor's driver may not stop; a second Ctrl-C then
+leaves orepl. On an empty line, Ctrl-C ends the kernels that nothing waits for.`, func() {
 		w.interrupts("while (true);")
 		w.interrupts("await new Promise(() => setTimeout(() => {}, 1e6))")
 		w.expect("", "const spin = kernel((g, z) => { while (z[0] < 1) z[0] = z[0] * 0.5 })")
@@ -314,9 +322,9 @@ a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the ke
 
 func (w *walk) pastes() {
 	w.part("Pasting", `
-A paste of any size is one block, which waits to be run, or changed. Of one that is larger than the screen, the part around
-the cursor is shown. Tabs stay tabs and are shown as two blanks. (A terminal without bracketed paste sends line by line; that
-works too.)`, func() {
+A paste of any size is one block, which can be changed before Enter runs it. If it is larger than the screen, the part around
+the cursor is shown. Tabs are kept, and shown as two blanks. A terminal without bracketed paste sends a paste line by line,
+which works, too.`, func() {
 		row := w.row()
 		w.press("\x1b[200~function area(w, h) {\r\n\treturn w *\r\n\t\th\r\n}\r\narea(6, 7)\r\n\x1b[201~")
 		w.edits("... area(6, 7)")
@@ -333,9 +341,13 @@ works too.)`, func() {
 
 func (w *walk) history() {
 	w.part("History", `
-What was entered is kept for the next session, in `+"`~/.orepl_history`"+` (or the file that `+"`OREPL_HISTORY`"+` names; empty keeps
-nothing). Up and Down go through the lines that begin as the current one does. Ctrl-R searches, Ctrl-R again goes
-further back, Enter runs, Ctrl-G gives up, any other key goes on editing.`, func() {
+Entered blocks are kept for the next session, in `+"`~/.orepl_history`"+` or the file that `+"`OREPL_HISTORY`"+` names; if it is empty,
+nothing is kept. Up and Down go through the blocks that begin like the current line. Ctrl-R searches the history:
+
+- Ctrl-R again finds an older block.
+- Enter runs the block that was found.
+- Ctrl-G ends the search without a result.
+- Any other key edits the block.`, func() {
 		w.press("\x12")
 		w.edits("(search) :")
 		w.press("a[g.x]")
@@ -357,7 +369,9 @@ further back, Enter runs, Ctrl-G gives up, any other key goes on editing.`, func
 }
 
 func (w *walk) commands() {
-	w.part("Commands", "What begins with a dot is for the prompt itself. `.save` writes a script in which a line stands between two blocks, so that\n`.load` evaluates them one by one. A file of yours is loaded as if it had been typed; its exports become global like the rest.", func() {
+	w.part("Commands", `
+A line that begins with a dot is a command of the prompt. `+"`.save`"+` writes a script with a separator between two blocks, so that
+`+"`.load`"+` evaluates them one by one. `+"`.load`"+` of another file evaluates it as if it had been typed; its exports become global, too.`, func() {
 		w.expect(".save", ".help")
 		w.expect("saved", ".save session.js")
 		w.expect(".save -f session.js replaces it", ".save session.js")
@@ -370,7 +384,8 @@ func (w *walk) commands() {
 	if err != nil || !strings.Contains(string(saved), "\n1 + 1\n;// --\nconst squares") || strings.Contains(string(saved), "missing()") {
 		w.t.Errorf("the saved session is\n%s%v", saved, err)
 	}
-	w.part("Wrong commands", "A mistake says what to write instead.", func() {
+	w.part("Wrong commands", `
+An error says what to write instead.`, func() {
 		w.expect("there is no command .lode", ".lode x.js")
 		w.expect("did you mean .load?", ".help laod")
 		w.expect(".load needs a file", ".load")
@@ -394,7 +409,8 @@ func (w *walk) commands() {
 }
 
 func (w *walk) ends() {
-	w.part("Leaving", "`.clear` starts anew; `.exit` and Ctrl-D leave, and `process.exit(n)` does with a status.", func() {
+	w.part("Leaving", `
+`+"`.clear`"+` begins a new session. `+"`.exit`"+` and Ctrl-D leave orepl, and `+"`process.exit(n)`"+` leaves it with the exit code n.`, func() {
 		w.expect("a new session", ".clear")
 		w.expect("ReferenceError: squares is not defined", "squares")
 		w.types(".exit")
