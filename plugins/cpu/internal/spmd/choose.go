@@ -31,7 +31,8 @@ func (p *Program) OneGang(items int) (s Spec, ok bool) {
 	return s, p.isOneGang(items)
 }
 
-// OneGangGroups returns the sizes along x of work-groups that have one-gang variants.
+// OneGangGroups returns the sizes along x of work-groups that have one-gang variants, in ascending order. It compiles these
+// variants.
 func (p *Program) OneGangGroups() []int {
 	var list []int
 	for regs := 1; regs <= p.oneGang; regs *= 2 {
@@ -91,8 +92,9 @@ func wholeGroups(g *interp.Launch) bool {
 	return true
 }
 
-// fitting returns the number of registers of gangs for work-groups with this many items along x. It is that of the general variant,
-// halved while such gangs have over an eighth more registers in a row than those of one register.
+// fitting returns the number of registers of gangs for work-groups with this many items along x. It is that of the general
+// variant. If the program has narrower gangs, it is halved while such gangs have over an eighth more registers in a row than
+// single-register gangs.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {
 		lanes := p.options.Target.Lanes * w

@@ -50,7 +50,7 @@ func dumpName(k *ir.Kernel, o plan.Options, s Spec) string {
 	return strings.Join(name, ".")
 }
 
-// fileRune replaces a character that is invalid in file names on some systems.
+// fileRune returns _ for a character that is invalid in file names on some systems, and other characters unchanged.
 func fileRune(r rune) rune {
 	if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
 		return '_'

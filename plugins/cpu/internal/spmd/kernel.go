@@ -17,7 +17,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// generate returns the code of a variant of a kernel.
+// generate compiles the variant of a kernel that spec selects. If list is not nil, the code has a listing, with what list
+// returns for each site. The error is an [*UnsupportedError] or another reason why there is no code.
 func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int) string) (c *exec.Code, err error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()

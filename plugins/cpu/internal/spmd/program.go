@@ -59,7 +59,7 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	return p, nil
 }
 
-// chooseGangs chooses the gangs of the variants. A gang size in the options overrides it for all launches.
+// chooseGangs chooses the gangs of the variants. A gang size in the options holds for all launches instead.
 func (p *Program) chooseGangs() {
 	p.gang, p.rows = p.options.Gang, p.options.BlockRows
 	free := p.gang == 0
@@ -102,7 +102,7 @@ func (p *Program) variant(s Spec) (*exec.Variant, error) {
 	})()
 }
 
-// code compiles the variant of a spec, with a listing if list is not nil.
+// code compiles the variant of a spec. If list is not nil, the code has a listing, with what list returns for each site.
 func (p *Program) code(s Spec, list func(site int) string) (*exec.Code, error) {
 	options := p.options
 	options.Observes = p.observes
@@ -126,7 +126,7 @@ func (p *Program) Describe(s Spec) string {
 	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.Name), gang)
 }
 
-// List returns the code of a variant as text with source lines.
+// List returns the code of a variant as text with source lines, which describe returns for a site.
 func (p *Program) List(s Spec, describe func(site int) string) (string, error) {
 	c, err := p.code(s, describe)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Program) List(s Spec, describe func(site int) string) (string, error) {
 // Options are the target machine and the settings of a compilation.
 type Options = plan.Options
 
-// UnsupportedError names a part of a kernel that the compiler does not support.
+// UnsupportedError describes a part of a kernel that the compiler does not support.
 type UnsupportedError = plan.UnsupportedError
 
 // Workspace is memory that compilations reuse.
@@ -193,8 +193,8 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 	return p.prepare(g, s)
 }
 
-// prepare returns the variant of a spec and the number of units of a launch, or [ErrTooLarge] if the launch exceeds the
-// code's limits.
+// prepare returns the variant of a spec and the number of units of a launch, 0 if the launch is empty. The error is
+// [ErrTooLarge] if the launch exceeds the code's limits, or the reason why the variant has no code.
 func (p *Program) prepare(g *interp.Launch, s Spec) (v *exec.Variant, units int, err error) {
 	if v, err = p.variant(s); err != nil {
 		return nil, 0, err

@@ -55,7 +55,7 @@ func (v *variants) add(s Spec, compile makeOnce) makeOnce {
 	return e.make
 }
 
-// specs returns the specs of the variants.
+// specs returns the specs of the variants, in the order in which they were added.
 func (v *variants) specs() []Spec {
 	var list []Spec
 	for _, e := range v.all() {

@@ -10,8 +10,8 @@ import (
 // MaxBatch is the maximum number of work-groups of a batch.
 const MaxBatch = 16
 
-// batch returns the number of work-groups per batch for this group size. The frames of a batch should stay in the inner
-// caches.
+// batch returns the number of work-groups per batch for this group size, or 1 if work-groups do not run in batches. The frames
+// of a batch should stay in the inner caches.
 func (c *Code) batch(size [3]int) int {
 	if c.BatchRow == 0 || size[1] > 1 || size[2] > 1 {
 		return 1
@@ -20,13 +20,13 @@ func (c *Code) batch(size [3]int) int {
 	return max(1, min(c.BatchRow/4/size[0], MaxBatch, maxSpare/(gangs*c.Frame)))
 }
 
-// GangsOf returns the number of gangs in work-groups of this size.
+// GangsOf returns the number of gangs in a work-group of this size.
 func (c *Code) GangsOf(size [3]int) int {
 	return ((size[0]-1)/c.Width + 1) * ((size[1]-1)/c.Height + 1) * size[2]
 }
 
-// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs per row. The result first
-// is the first row of its band.
+// ColumnOf returns the position of a unit in column-major order of bands of band rows. The launch has perRow gangs per row, and
+// rows rows per plane. column counts gangs, and first is the first row of the unit's band.
 func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
 	first = unit / (perRow * band) * band
@@ -38,9 +38,9 @@ func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 // Code is a kernel in machine code, with the tables that workers need.
 type Code struct {
 	Params    []ir.Param
-	Observes  bool // the kernel observes its group
-	Unchecked bool // faults are off
-	Bytes     []byte
+	Observes  bool   // the kernel observes its group
+	Unchecked bool   // faults are off
+	Bytes     []byte // the machine code; nil after [NewVariant]
 	Listing   string
 	Layout    abi.Layout
 	Arrays    []*ir.Array
@@ -50,13 +50,13 @@ type Code struct {
 	Groups    []*ir.Instr          // group operations
 	Constants map[vcode.Reg]uint64 // elements of constant registers
 	Resume    int                  // offset of the code that continues after a trap; 0 if there are no traps
-	Ends      []int
-	Frame     int // bytes of a gang's frame
-	Context   int // bytes of the context
-	Shared    int // offset of shared registers in the context
-	Lanes     int // lanes of a gang
-	Width     int // items in a row of a gang
-	Height    int // rows of a gang
+	Ends      []int                // by trap: the offset at which its gang ends, −1 if nowhere
+	Frame     int                  // bytes of a gang's frame
+	Context   int                  // bytes of the context
+	Shared    int                  // offset of shared registers in the context
+	Lanes     int                  // lanes of a gang
+	Width     int                  // items in a row of a gang
+	Height    int                  // rows of a gang
 	Target    *vcode.Target
 	Small     bool // indices have 32 bits: buffers must be smaller than 2 GiB
 	BatchRow  int  // bytes of a row that a batch loads per round; 0 without batches

@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 )
 
-// groupOp computes a group operation. Each gang that waits for it has stored its operands in its frame.
+// groupOp computes a group operation. Each gang that waits for it has stored its operands in its frame, and finds its results
+// there.
 func (w *Worker) groupOp(in *ir.Instr) {
 	size := w.g.GroupSize
 	items := size[0] * size[1] * size[2]
@@ -52,7 +53,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	}
 }
 
-// room returns list n of operands, with one value per item. It reuses memory between calls.
+// room returns list n of operands, 0 or 1, with one value per item. The next group operation reuses the memory.
 func (w *Worker) room(n, items int) []uint64 {
 	if need := 2 * items; len(w.Scratch) < need {
 		w.Scratch = make([]uint64, need)
@@ -71,7 +72,7 @@ func (w *Worker) eachGang(visit func(f frame)) {
 	}
 }
 
-// eachLane calls visit for each active lane of the waiting gangs.
+// eachLane calls visit for each active lane of the waiting gangs. place is the rank of the lane's item in its work-group.
 func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	y := &w.v.Code.Layout
 	perReg := w.v.Code.Target.Lanes
@@ -84,7 +85,7 @@ func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	})
 }
 
-// operand returns operand n of a lane in a group operation.
+// operand returns the bits of operand n of a lane in a group operation.
 func (w *Worker) operand(f frame, n int, t ir.Type, lane int) uint64 {
 	at := abi.GroupValue(&w.v.Code.Layout, n)
 	if t.Size() == 8 {
@@ -93,7 +94,7 @@ func (w *Worker) operand(f frame, n int, t ir.Type, lane int) uint64 {
 	return uint64(*f.at4(at + 4*lane))
 }
 
-// take stores the result of a lane.
+// take stores bits as the result of a lane in its gang's frame.
 func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
 	at := abi.GroupValue(&w.v.Code.Layout, 0)
 	if t.Size() == 8 {
@@ -103,14 +104,15 @@ func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
 	}
 }
 
-// fill stores the result of all lanes of a gang.
+// fill stores bits as the result of all lanes of a gang.
 func (w *Worker) fill(f frame, t ir.Type, bits uint64) {
 	for lane := range w.v.Code.Lanes {
 		w.take(f, t, lane, bits)
 	}
 }
 
-// uniform records faults for lanes whose value differs from the first item's, and ends their gangs.
+// uniform stores the value of the first active item as the result of all lanes. In checked code it records faults for lanes
+// with other values, and ends their gangs.
 func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	t := in.Args[0].Type
 	key := func(b uint64) uint64 {
@@ -157,7 +159,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	})
 }
 
-// subgroup computes a subgroup operation, one subgroup after another.
+// subgroup computes a subgroup operation, one subgroup after another. The results replace values.
 func (w *Worker) subgroup(in *ir.Instr, op scalar.Combiner, values, others []uint64) {
 	for from := 0; from < len(values); from += abi.SubgroupSize {
 		v := values[from:min(from+abi.SubgroupSize, len(values))]

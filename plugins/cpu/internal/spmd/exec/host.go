@@ -21,7 +21,7 @@ func (w *Worker) current() frame {
 	return w.frame(int(uintptr(w.get64(abi.CtxGPR+8*15))-base) / w.v.Code.Frame)
 }
 
-// register returns the address of a virtual register's value during a trap.
+// register returns the address of a virtual register's value during a trap, in the context or in the gang's frame.
 func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
 	c := w.v.Code
 	v, phys := &c.Regs[r], int(c.Where.Phys[r])
@@ -59,7 +59,7 @@ func (w *Worker) active(f frame, mask []vcode.Reg) (set laneSet) {
 	return set
 }
 
-// lane returns the bits of a value in a lane.
+// lane returns the bits of a value of type t in a lane.
 func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
 	c := w.v.Code
 	lanes := c.Target.Lanes
@@ -95,7 +95,7 @@ func (w *Worker) maskBits(f frame, r vcode.Reg) uint64 {
 	return bits
 }
 
-// setMaskBit sets a lane of a mask register.
+// setMaskBit sets a lane of a mask register to bit, 0 or 1.
 func (w *Worker) setMaskBit(f frame, r vcode.Reg, lane int, bit uint64) {
 	at := w.register(f, r)
 	if w.v.Code.Target.HasMasks {
@@ -106,7 +106,7 @@ func (w *Worker) setMaskBit(f frame, r vcode.Reg, lane int, bit uint64) {
 	*(*uint32)(unsafe.Add(at, 4*lane)) = -uint32(bit)
 }
 
-// setLane sets a lane of a result.
+// setLane sets a lane of a result of type t.
 func (w *Worker) setLane(f frame, regs []vcode.Reg, t ir.Type, lane int, bits uint64) {
 	lanes := w.v.Code.Target.Lanes
 	switch r := regs[0]; {
@@ -155,7 +155,7 @@ func (w *Worker) place(f frame, lane int) int {
 	return row*size[0] + f.get32(abi.FrameLocal) + lane%width
 }
 
-// trap serves a trap.
+// trap serves trap n. Services run for each active lane in order; a fault is recorded for the first one only.
 func (w *Worker) trap(n int) {
 	t := &w.v.Code.Traps[n]
 	if t.Kind == vcode.TrapGroup {
@@ -205,7 +205,7 @@ func (w *Worker) trap(n int) {
 	}
 }
 
-// leave makes the trapped gang resume at its end.
+// leave makes the gang that trapped by trap n resume at its end.
 func (w *Worker) leave(n int) {
 	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
@@ -216,7 +216,7 @@ func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind)
 	return w.keep(kind, t.In, item, order)
 }
 
-// keep records a fault of an item unless an earlier item has a recorded fault.
+// keep records a fault of an item and returns it, or nil if an earlier item has a recorded fault. order is the item's rank.
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
 	if w.faulted && w.order <= order {
 		return nil
@@ -226,7 +226,7 @@ func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order in
 	return &w.fault
 }
 
-// outOfBounds reports an index out of bounds.
+// outOfBounds records the fault of an index out of bounds, with its array, index and extent.
 func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	fault := w.record(f, t, lane, interp.OutOfBounds)
 	if fault == nil {
@@ -263,7 +263,7 @@ func (w *Worker) extent(a *ir.Array, extent int) int64 {
 	return 0
 }
 
-// operands returns the bits of a trap's operands in a lane.
+// operands returns the bits of a trap's operands in a lane. The list is valid until the next call.
 func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 	w.bits = w.bits[:0]
 	for i, regs := range t.Args {
@@ -272,7 +272,7 @@ func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 	return w.bits
 }
 
-// eval computes the result of an instruction in a lane.
+// eval computes the result of an instruction in a lane. A uniform result is stored in all lanes of its vector.
 func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 	bits, ok := scalar.Eval(t.In, w.operands(f, t, lane)...)
 	if !ok { // an integer division by zero in unchecked code
@@ -299,7 +299,7 @@ func (w *Worker) message(to []byte, f frame, t *vcode.Trap, lane int) []byte {
 	return to
 }
 
-// call calls a host service, and reports whether it succeeded.
+// call calls a host service and stores its result. It records a fault and returns false if the call fails.
 func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	item, _ := w.item(f, t, lane)
 	w.values = w.values[:0]
@@ -328,7 +328,7 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	return true
 }
 
-// print appends the lines of the lanes in a set.
+// print adds the lines that the lanes in a set print to the prints of the run.
 func (w *Worker) print(f frame, t *vcode.Trap, set laneSet) {
 	text := w.prints.Begin(w.g.Services)
 	for lane := 0; lane < t.Lanes; lane++ {

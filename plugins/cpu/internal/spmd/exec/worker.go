@@ -25,7 +25,8 @@ type Variant struct {
 	spare   atomic.Pointer[Worker] // an idle worker, which is faster to acquire than one of the pool
 }
 
-// NewVariant maps code into executable memory. The memory is freed after the variant has become unreachable.
+// NewVariant maps code into executable memory, and sets c.Bytes to nil. The memory is freed after the variant has become
+// unreachable.
 func NewVariant(c *Code) (*Variant, error) {
 	m, err := process.NewCode(c.Bytes)
 	if err != nil {
@@ -49,27 +50,27 @@ func (v *Variant) Together(g *interp.Launch) int {
 // Worker is the memory with which one goroutine at a time runs units of a variant.
 type Worker struct {
 	v       *Variant
-	words   []uint64 //lint:ignore U1000 holds the memory of context and frames
+	words   []uint64 //lint:ignore U1000 it is not used
 	context []byte   // aligned to 64 bytes
 	frames  []byte
-	sharedM []uint64
-	Gangs   int // number of gangs of a group
-	batch   int // number of groups with frames
+	sharedM []uint64 // the shared arrays
+	Gangs   int      // number of gangs of a group
+	batch   int      // number of groups with frames
 	g       *interp.Launch
 	first   int // the first unit of the run
 	fault   interp.Fault
 	faulted bool
-	order   int // rank of the faulted item, as [Worker.item] returns it
+	order   int // rank of the item with the recorded fault, as [Worker.item] returns it
 	prints  interp.Prints
 	values  []interp.Scalar
 	bits    []uint64
 	Scratch []uint64
-	tables  [][]uint64
+	tables  [][]uint64 // copies of the tables, which the context points to
 	guard   process.Guard
 	broken  error // the error of creating the guard
 }
 
-// Acquire returns a worker for a launch, which must not change until Release.
+// Acquire returns a worker for a launch. The launch must not change until Release.
 func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	w := v.spare.Swap(nil)
 	if w == nil {
@@ -83,7 +84,7 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 // free.
 const maxSpare = 64 << 10
 
-// Heavy reports whether an idle worker has too much memory to be kept.
+// Heavy reports whether a worker has too much memory to be the spare worker of its variant.
 func (w *Worker) Heavy() bool { return len(w.frames) > maxSpare }
 
 // Release returns a worker to its variant.
@@ -94,7 +95,7 @@ func (v *Variant) Release(w *Worker) {
 	}
 }
 
-// Aligned returns n bytes of memory aligned to 64.
+// Aligned returns n zero bytes of memory aligned to 64.
 func Aligned(n int) []byte {
 	words := make([]uint64, n/8+16)
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
@@ -102,7 +103,7 @@ func Aligned(n int) []byte {
 	return b[off : int(off)+n : int(off)+n]
 }
 
-// NewWorker returns a worker with a context and the kernel's tables.
+// NewWorker returns a worker with a context and the kernel's tables. If it has no guard, [Worker.Run] returns the error.
 func (v *Variant) NewWorker() *Worker {
 	c := v.Code
 	w := &Worker{v: v, context: Aligned(c.Context)}
@@ -134,7 +135,8 @@ func (v *Variant) NewWorker() *Worker {
 	return w
 }
 
-// growFrames allocates frames for a batch of work-groups with n gangs each, and selects the first work-group.
+// growFrames provides frames for a batch of work-groups with n gangs each, and selects the first work-group. It allocates only
+// if the frames at hand are too small.
 func (w *Worker) growFrames(n, groups int) {
 	size := w.v.Code.Frame
 	if n*groups*size > len(w.frames) {
@@ -150,7 +152,7 @@ func (w *Worker) growFrames(n, groups int) {
 	w.presentFirst()
 }
 
-// presentFirst selects the first work-group of a batch before its interleaved loop.
+// presentFirst selects the first work-group of a batch, none of which has begun an interleaved loop.
 func (w *Worker) presentFirst() {
 	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
 	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
@@ -334,9 +336,10 @@ func (w *Worker) beginGroups(first int) {
 	w.put32(abi.CtxGroup+8, plane)
 }
 
-// Together returns the kinds of group operations that code may compute for work-groups of this size. The lanes of the gangs
-// must be the items of the work-group in order; only the last lanes may be absent. Sums of floats include absent lanes: if
-// the language pads less than the code, a sum of −0 would become 0.
+// Together returns the kinds of group operations that code may compute for work-groups of this size, as bits like
+// abi.TogetherAll. lanes are those of a gang. The lanes of the gangs must be the items of the work-group in order; only the
+// last lanes may be absent. Sums of floats include absent lanes: if the language pads less than the code, a sum of −0 would
+// become 0.
 func (w *Worker) Together(size [3]int, lanes int) (kinds int) {
 	items := size[0] * size[1] * size[2]
 	if size[0]%lanes != 0 && items > size[0] {

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// InvertBranches replaces a conditional jump over an unconditional jump by one inverted conditional jump, and removes jumps to
-// the instruction that follows.
+// InvertBranches replaces a conditional jump over an unconditional jump by one inverted conditional jump. It also removes
+// unconditional jumps to a label that directly follows.
 func InvertBranches(f *vcode.Func) {
 	removeJumps(f)
 	var last [2]*vcode.Inst // the last two instructions that emit code, the later one first

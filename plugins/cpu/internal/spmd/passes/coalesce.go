@@ -7,9 +7,9 @@ import (
 )
 
 // Coalesce computes a value directly in the register of the variable to which it is copied, such as the next value of a loop
-// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the variable. Only its
-// first instruction may read it. A variable that is live across a barrier is spilled, so a value of several instructions keeps its
-// own register.
+// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the variable. Only
+// the first of these instructions may read the variable. A variable that is live across a barrier is spilled, so a value with
+// more than two mentions keeps its own register. takeOver then coalesces values with operands that die.
 func Coalesce(f *vcode.Func) {
 	at := f.AllMentions()
 	cold := coldLabels(f)
@@ -51,7 +51,7 @@ func Coalesce(f *vcode.Func) {
 	}
 }
 
-// coldLabels finds the labels in cold code.
+// coldLabels returns, for each label, whether it is in cold code.
 func coldLabels(f *vcode.Func) []bool {
 	cold := f.Scratch.Flags.Make(f.Asm.NumLabels() + 1)
 	depth := 0
@@ -73,7 +73,7 @@ func coldLabels(f *vcode.Func) []bool {
 // renaming maps each register to its replacement, or 0.
 type renaming []vcode.Reg
 
-// resolve returns the last replacement of a register.
+// resolve returns the last replacement of a register, or the register itself if it has none.
 func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	for to[r] != 0 {
 		r = to[r]
@@ -81,9 +81,9 @@ func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	return r
 }
 
-// takeOver computes a value in the register of a variable that dies at its definition. The variable's next write must be in
-// the same straight code. at has the mentions of each register, in order. A register that is live across a barrier stays
-// spilled, so it is not reused for values with several mentions.
+// takeOver computes a value in the register of a variable that dies at the value's definition. The variable's next write must
+// follow the last mention of the value, in the same basic block. at has the mentions of each register, in order. A register
+// that is live across a barrier stays spilled, so it is not reused for values with more than two mentions.
 func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
 	piece := f.Scratch.Ints.Make(len(f.Insts)) // by instruction: the number of its basic block
 	n := int32(0)

@@ -6,9 +6,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// mergeCopied coalesces tracked registers that are copied to each other and whose live ranges do not interfere. An example
-// is an accumulator of a loop between two barriers, which is initialized from that of the enclosing loop. It returns the
-// registers whose declarations it removed, since the merged register may have a value there.
+// mergeCopied coalesces tracked registers that are copied to each other and whose live ranges do not interfere. asked has the
+// tracked registers. An example is an accumulator of a loop between two barriers, which is initialized from that of the
+// enclosing loop. mergeCopied returns the registers whose declarations it removed, since the merged register may have a value
+// there.
 func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) (undeclared map[vcode.Reg]bool) {
 	var copies []*vcode.Inst
 	for i := range g.Insts {
@@ -71,8 +72,8 @@ func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) (undeclared map[vcode.Reg
 	return undeclared
 }
 
-// conflicts computes the interference of n registers: one is written while the other is live. A copy from the other does not
-// interfere.
+// conflicts returns, for each of the n tracked registers, the set of those that interfere with it. Two registers interfere if
+// one is written while the other is live, except by a copy of the other.
 func conflicts(g *vcode.Liveness, n int) [][]uint64 {
 	all, sets := g.F.Scratch.Words.Make((n+1)*g.Words), make([][]uint64, n)
 	for i := range sets {

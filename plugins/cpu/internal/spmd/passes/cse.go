@@ -53,8 +53,8 @@ type computation struct {
 	times [3]int32 // by operand: the number of writes to its register before
 }
 
-// computationOf returns the computation of an instruction whose operands are registers and immediates. It returns false for
-// other instructions.
+// computationOf returns the computation of an instruction that has no mask, only writes its first operand, and reads registers
+// and immediates. It returns false for other instructions. times has the number of writes to each register before it.
 func computationOf(in *vcode.Inst, times []int32) (c computation, ok bool) {
 	if in.Mode != vcode.ModeDef || in.Mask != 0 || in.N < 2 {
 		return c, false

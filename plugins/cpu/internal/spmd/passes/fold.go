@@ -80,7 +80,8 @@ func FoldLoads(f *vcode.Func, sink bool) {
 	sinkLoads(f, moved)
 }
 
-// foldInto replaces the last source by its load. If the other source is loaded, a commutative operation swaps its sources.
+// foldInto replaces the last source of in by the memory operand of its pending load, and drops the load. If the other source is
+// loaded, a commutative operation swaps its sources. It does nothing if no load can fold.
 func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
 	last := &in.Args[in.Fold]
 	if last.Kind != vcode.ArgReg {
@@ -118,7 +119,8 @@ func onlyReads(op amd64.Op) bool {
 	return op == amd64.CMP || op == amd64.TEST || op == amd64.PREFETCHT0 || op == amd64.PREFETCHNTA
 }
 
-// sinkLoads moves instructions, each before a later one. The list is sorted by the later ones.
+// sinkLoads moves instructions. moved has pairs of positions: of an instruction, and of the later one before which it moves.
+// The pairs are sorted by the latter.
 func sinkLoads(f *vcode.Func, moved [][2]int32) {
 	if len(moved) == 0 {
 		return

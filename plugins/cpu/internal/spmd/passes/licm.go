@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// LICM moves loop-invariant address arithmetic and broadcasts out of loops. They are not in the IR that package opt
-// optimizes, and neither are the loops over rows and gangs.
+// LICM moves loop-invariant address arithmetic and broadcasts out of loops. They are not in the IR that package opt optimizes,
+// and neither are the loops over rows and gangs. frames reports that each gang has a frame of its own.
 func LICM(f *vcode.Func, frames bool) {
 	m := mover{f: f, frames: frames, within: f.Scratch.Ints.Make(len(f.Insts))}
 	m.findLoops()
@@ -70,11 +70,11 @@ type mover struct {
 	mentioned []vcode.Reg // reused for the registers of an instruction
 }
 
-// loopSpan is a loop with its begin, its parent loop and its depth.
+// loopSpan is a loop. Its begin is a position, its parent the number of the loop around it, and its depth that of the nesting.
 type loopSpan struct {
 	begin, parent, depth int32
-	cold                 bool
-	frames               bool
+	cold                 bool // in cold code
+	frames               bool // iterations are gangs, each with its own frame
 }
 
 // findLoops finds the loops, with the whole function as loop 0, and the innermost loop of each instruction.
@@ -120,7 +120,7 @@ func (m *mover) findWriters() {
 	}
 }
 
-// movable reports whether an operation writes only its first operand, and flags that no instruction reads.
+// movable reports whether LICM may move an operation, which writes only its first operand, and flags that no instruction reads.
 func movable(op amd64.Op) bool {
 	switch op {
 	case amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,
@@ -130,8 +130,8 @@ func movable(op amd64.Op) bool {
 	return false
 }
 
-// candidate returns the register that the instructions from position i compute, and these instructions, if they are adjacent
-// and movable.
+// candidate returns the register that the instruction at position i defines, and the positions of all instructions that write
+// it. They must start at i, be adjacent and movable. The list is nil for other instructions, and outside of loops.
 func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
 	in := &m.f.Insts[i]
 	if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || m.within[i] == 0 {
@@ -168,7 +168,8 @@ func (m *mover) steady(in *vcode.Inst) bool {
 	return true
 }
 
-// home returns the innermost loop around the instructions that changes one of their operands.
+// home returns the innermost loop around the instructions that changes one of their operands other than r, the register that
+// they compute. It is 0 if no loop does. It is an inner loop over gangs with frames if there is one below.
 func (m *mover) home(group []int32, r vcode.Reg) int32 {
 	loop := m.within[group[0]]
 	home := int32(0)

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// LSR is loop strength reduction: it replaces address arithmetic on loop counters by registers that are incremented with
-// the counters.
+// LSR is loop strength reduction: it replaces address arithmetic on loop counters by registers that are incremented with the
+// counters. frames reports that each gang has a frame of its own.
 //
 // Such arithmetic extends an index from 32 to 64 bits, and the new register does not wrap where a 32-bit index would.
 // LSR replaces only indices that are proved to be in bounds in every iteration, which do not wrap.
@@ -55,23 +55,23 @@ func LSR(f *vcode.Func, frames bool) {
 	}
 }
 
-// maxReduced is the maximum number of new registers of a loop, which needs registers for other values.
+// maxReduced is the maximum number of new registers of a loop, which also needs registers for other values.
 const maxReduced = 4
 
 // reducer finds the induction variables of each loop in turn.
 type reducer struct {
 	*mover
-	ends     []int32 // by loop: the position after its last instruction
-	mentions [][]int32
+	ends     []int32   // by loop: the position after its last instruction
+	mentions [][]int32 // by register: the positions of the instructions that mention it
 	labels   vcode.LabelPositions
 	current  int32                // the loop being searched
 	known    map[vcode.Reg]linear // induction variables of the loop
 
-	before, after map[int32][]vcode.Inst // the instructions to add before and after others
-	instead       map[vcode.Reg]vcode.Reg
+	before, after map[int32][]vcode.Inst  // the instructions to add before and after others
+	instead       map[vcode.Reg]vcode.Reg // the new registers, by the registers that they replace
 }
 
-// linear is an induction variable: it grows by step in each iteration, or by step times a register.
+// linear is an induction variable. It grows in each iteration by step, or by step times the register times if that is not 0.
 type linear struct {
 	step  int64
 	times vcode.Reg
@@ -80,7 +80,7 @@ type linear struct {
 	chain []int32 // the instructions that compute the value from the counter, in order
 }
 
-// step is the increment of an induction variable, by times a register.
+// step is the increment of an induction variable: by, or by times the register times.
 type step struct {
 	by    int64
 	times vcode.Reg
@@ -126,8 +126,8 @@ func (r *reducer) loop(c int32) {
 	}
 }
 
-// counter returns a register that the loop changes only at position i, by a constant. It returns false if the instruction
-// there changes no such register.
+// counter returns a register that the loop changes only at position i, by a constant, and its induction variable. It returns
+// false if the instruction there changes no such register, or if no addition may follow.
 func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 	in := &r.f.Insts[i]
 	if r.within[i] != r.current || !in.Copies() {
@@ -176,7 +176,7 @@ func (r *reducer) invariant(v vcode.Reg) bool {
 	return v != 0 && !slices.ContainsFunc(r.writers[v], r.inside)
 }
 
-// flagsUnused reports whether an addition may follow an instruction, since no later instruction reads the flags.
+// flagsUnused reports whether an addition may follow the instruction at position i, since no later instruction reads the flags.
 func (r *reducer) flagsUnused(i int32) bool {
 	for i++; int(i) < len(r.f.Insts); i++ {
 		in := &r.f.Insts[i]
@@ -233,8 +233,8 @@ func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// sum derives an induction variable from a copy followed by additions or a multiplication. It returns false for other
-// groups.
+// sum derives an induction variable from a copy followed by additions, subtractions or a multiplication. It returns false for
+// other groups.
 func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	from := r.f.Insts[group[0]].Args[1].Reg
 	n, ok = r.known[from]
@@ -325,8 +325,8 @@ func (r *reducer) always(i int32) bool {
 	return true
 }
 
-// replaceable reports whether replacing an induction variable by a new register is valid and pays. All uses must be in the
-// loop and before the counter's increment, and one must not be an induction variable.
+// replaceable reports whether replacing an induction variable by a new register is valid and pays. All uses must be in the loop
+// and before the counter's increment. At least one use must not compute another variable of wide.
 func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	used := false
 	for _, at := range r.mentions[d] {
@@ -342,7 +342,8 @@ func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	return used
 }
 
-// replace adds a register that is incremented with the counter.
+// replace adds a register that is incremented with the counter, and notes it as the replacement of d. Its first value is
+// computed before the loop. steps has the registers that hold increments.
 func (r *reducer) replace(d vcode.Reg, n linear, steps map[step]vcode.Reg) {
 	f := r.f
 	begin := r.loops[r.current].begin

@@ -14,13 +14,14 @@ const (
 	fewLocal     = 5
 )
 
-// minLocal is the minimum number of instructions of a straight-line run whose live ranges are split.
+// minLocal is the minimum number of instructions of a straight-line run in which live ranges are split.
 const minLocal = 32
 
-// SplitLocal splits live ranges of vectors in straight-line code with more live values than registers. It walks a run of
-// code and keeps the values with the nearest next uses in registers, like Belady's algorithm. The value with the farthest
-// next use is stored once to a spill slot, and reloaded before that use or folded into it. Only values that the run defines
-// are split. Without the split, register allocation would keep each of them in a register or in memory for its whole life.
+// SplitLocal splits live ranges of vectors in straight-line code with more live values than registers. It walks a run of code
+// and keeps the values with the nearest next uses in registers, like Belady's algorithm. The value with the farthest next use
+// is stored once to a spill slot, and reloaded before that use or folded into it. Only values that the run defines are split,
+// and on AVX2 also constants, whose spill slot is the constant pool. Without the split, register allocation would keep each of
+// them in a register or in memory for its whole life.
 func SplitLocal(f *vcode.Func) {
 	at := f.AllMentions()
 	live := f.LiveRanges()
@@ -75,10 +76,10 @@ type local struct {
 	held       []*localValue // values in registers
 }
 
-// localValue is a value that is defined and used only in the run.
+// localValue is a value that is defined and used only in the run, or a constant.
 type localValue struct {
-	mentions []int32 // remaining mentions
-	first    vcode.Reg
+	mentions []int32   // remaining mentions
+	first    vcode.Reg // the register that holds it first; 0 once it has been held, and for constants
 	now      vcode.Reg // the register that holds it, or 0
 	home     vcode.Reg // the spill slot, or 0
 	saved    bool      // the spill slot holds the current value
@@ -86,7 +87,9 @@ type localValue struct {
 	constant bool
 }
 
-// newLocal returns the state for splitting a run, or nil if all its values fit the registers.
+// newLocal returns the state for splitting a run, or nil if it need not be split. All its values may fit the registers, or
+// other values may leave few of them, which register allocation handles itself. at has the mentions of all registers, and live
+// their live ranges.
 func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end int32) *local {
 	s := &local{f: f, begin: begin, end: end, values: map[vcode.Reg]*localValue{}, room: f.Target.Vectors + vcode.ScratchVectors - localReserve}
 	if f.FewRegs {
@@ -143,7 +146,8 @@ func (s *local) machine(at []int32) bool {
 	return !slices.ContainsFunc(at, func(n int32) bool { return s.f.Insts[n].Kind != vcode.KindOp })
 }
 
-// value returns the run's record of a register that is defined and used only in the run, or nil.
+// value returns the run's record of a register that is defined and used only in the run. It returns nil for other registers,
+// also if the first mention reads a value.
 func (s *local) value(r vcode.Reg, at []int32) *localValue {
 	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end || !s.machine(at) {
 		return nil
@@ -161,7 +165,7 @@ func (s *local) value(r vcode.Reg, at []int32) *localValue {
 	return value
 }
 
-// next returns the position of the next use of a value, or the maximum int32 if there is none.
+// next returns the position of the next mention of a value if that reads it, else the maximum int32.
 func (v *localValue) next() int32 {
 	if len(v.reads) == 0 || !v.reads[0] {
 		return math.MaxInt32
@@ -169,7 +173,7 @@ func (v *localValue) next() int32 {
 	return v.mentions[0]
 }
 
-// split emits the run with split live ranges.
+// split emits the run with split live ranges. old has the instructions of the whole function.
 func (s *local) split(old []vcode.Inst) {
 	var here []*localValue
 	for i := s.begin; i < s.end; i++ {
@@ -222,13 +226,15 @@ func (s *local) split(old []vcode.Inst) {
 	}
 }
 
-// foldAhead is the minimum distance to the next use, in instructions, at which an instruction reads a spill slot directly.
+// foldAhead is the minimum distance in instructions to a value's next use at which the present use reads the spill slot
+// directly.
 const foldAhead = 24
 
-// usesOfConstant is the number of further near uses for which a constant is loaded to a register.
+// usesOfConstant is the minimum number of further near uses for which a constant is loaded to a register.
 const usesOfConstant = 2
 
-// fromMemory returns the value that an instruction reads from its spill slot as its operand, or nil.
+// fromMemory returns the value that the instruction at position now should read from its spill slot as a memory operand, or
+// nil.
 func (s *local) fromMemory(in *vcode.Inst, now int32) *localValue {
 	if in.Fold <= 0 || in.HasMem() || in.Args[in.Fold].Kind != vcode.ArgReg || in.Mentioned(in.Args[in.Fold].Reg) > 1 {
 		return nil
@@ -246,7 +252,8 @@ func (s *local) fromMemory(in *vcode.Inst, now int32) *localValue {
 	return v
 }
 
-// hold assigns a register to a value, and spills another one if none is free.
+// hold assigns a register to v, and spills another value if none is free. here has the values of the current instruction, which
+// stay in registers.
 func (s *local) hold(v *localValue, here []*localValue) {
 	if len(s.held) >= s.room {
 		s.spill(here)
@@ -258,7 +265,8 @@ func (s *local) hold(v *localValue, here []*localValue) {
 	s.held = append(s.held, v)
 }
 
-// spill moves the value with the farthest next use to its spill slot. It excludes values of the current instruction.
+// spill moves the value with the farthest next use to its spill slot, except for those in here, which the current instruction
+// uses. It does nothing if there is no other.
 func (s *local) spill(here []*localValue) {
 	worst := -1
 	for i, v := range s.held {
@@ -281,14 +289,14 @@ func (s *local) spill(here []*localValue) {
 	s.held = slices.Delete(s.held, worst, worst+1)
 }
 
-// vector returns a new register.
+// vector returns a new vector register that gangs do not share.
 func (s *local) vector() vcode.Reg {
 	r := s.f.NewVec()
 	s.f.Regs[r].Shared = false
 	return r
 }
 
-// release frees the registers of values after their last use.
+// release frees the registers of those values in here that have no next use.
 func (s *local) release(here []*localValue) {
 	for _, v := range here {
 		if i := slices.Index(s.held, v); i >= 0 && v.next() == math.MaxInt32 {

@@ -58,7 +58,7 @@ func crossBarriers(f *vcode.Func) (list []vcode.Reg) {
 	return list
 }
 
-// splitter finds regions: code with a single entry and no barrier.
+// splitter divides a function into regions: code with a single entry and no barrier.
 type splitter struct {
 	f       *vcode.Func
 	flow    *vcode.Liveness
@@ -104,7 +104,7 @@ func (s *splitter) mayBegin(i int32) bool {
 	return false
 }
 
-// pieceFrom returns the end of the region that starts at a position, which is at most limit.
+// pieceFrom returns the end of the region that starts at position begin. The end is at most limit.
 func (s *splitter) pieceFrom(begin, limit int32) int32 {
 	end := s.balanced(begin, limit)
 	for again := true; again; {
@@ -122,7 +122,7 @@ func (s *splitter) pieceFrom(begin, limit int32) int32 {
 	return end
 }
 
-// firstLoop returns the end of the first loop of a region with several loops, if these mention more vectors than there are
+// firstLoop returns the end of the first loop of a region with several loops, if the loops mention more vectors than there are
 // registers. Otherwise it returns the end of the region.
 func (s *splitter) firstLoop(begin, end int32) int32 {
 	first, loops, depth := end, 0, 0
@@ -161,7 +161,8 @@ func (s *splitter) firstLoop(begin, end int32) int32 {
 	return first
 }
 
-// balanced returns the last position before a limit that is outside of all loops and cold code started in the region.
+// balanced returns the last position up to a limit that is outside of all loops and cold code started in the region. It stops
+// at a barrier, at a change of the frame, and where a loop or cold code ends that began earlier.
 func (s *splitter) balanced(begin, limit int32) int32 {
 	depth, end := 0, begin
 	for i := begin; i < limit; i++ {
@@ -194,7 +195,7 @@ type use struct {
 	cost      float32   // cost of the additional loads and stores
 	first     int32     // the first position that writes it; the region's start if cold code writes it
 	own       vcode.Reg // the region's register for it; 0 if there is none
-	stores    []int32
+	stores    []int32   // positions before which the region must store it
 }
 
 // pieceStore is a position before which a region must store a register.
@@ -263,11 +264,11 @@ func (s *splitter) storeBefore(at int32) {
 
 // nesting is how an instruction is nested in loops and in code that seldom runs.
 type nesting struct {
-	weight float32 // [loopWeight] to the power of the loops
-	cold   int
+	weight float32 // [loopWeight] to the power of the number of loops
+	cold   int     // number of cold parts around the instruction
 }
 
-// enter continues with an instruction of a kind.
+// enter updates the nesting at an instruction of this kind.
 func (n *nesting) enter(kind vcode.Kind) {
 	switch kind {
 	case vcode.KindLoopBegin:
@@ -281,7 +282,7 @@ func (n *nesting) enter(kind vcode.Kind) {
 	}
 }
 
-// mentioned finds the uses of a region.
+// mentioned records the uses of registers in a region.
 func (s *splitter) mentioned(begin, end int32) {
 	nest := nesting{weight: 1}
 	for i := begin; i < end; i++ {

@@ -60,7 +60,7 @@ var table = []pass{
 		run: plain(func(in *Input) { SplitLocal(in.Func) })},
 }
 
-// plain returns a pass that cannot fail.
+// plain returns a pass that calls run and cannot fail.
 func plain(run func(in *Input)) func(*Input) error {
 	return func(in *Input) error {
 		run(in)
@@ -77,8 +77,8 @@ func Names() []string {
 	return list
 }
 
-// Run runs the passes. It calls done, if that is not nil, after each pass that ran. An error names an instruction that the
-// target lacks.
+// Run runs the passes in the order of the table, up to the first error. It calls done, if that is not nil, after each pass that
+// ran. An error names an instruction that the target lacks.
 func Run(in *Input, done func(pass string)) error {
 	for _, p := range table {
 		if p.when != nil && !p.when(in) {
@@ -94,7 +94,7 @@ func Run(in *Input, done func(pass string)) error {
 	return nil
 }
 
-// misplaced returns the entries that come before a pass that they must follow.
+// misplaced returns a message for each entry of a table that comes before a pass that it must follow.
 func misplaced(table []pass) (list []string) {
 	var before []string
 	for _, p := range table {

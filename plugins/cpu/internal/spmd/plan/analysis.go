@@ -9,7 +9,7 @@ import (
 // Lanes returns the number of lanes of a gang.
 func (l *Analysis) Lanes() int { return l.Options.Target.Lanes * l.GangRegs }
 
-// NumVectors returns the number of vector registers of a result.
+// NumVectors returns the number of vector registers of a value: 1 if it is uniform, else [Analysis.VectorsOf] of its type.
 func (l *Analysis) NumVectors(r *ir.Value) int {
 	if l.IsUniform(r) {
 		return 1
@@ -17,7 +17,7 @@ func (l *Analysis) NumVectors(r *ir.Value) int {
 	return l.VectorsOf(r.Type)
 }
 
-// GroupVectors returns the number of vectors in a gang's frame for values of a type.
+// GroupVectors returns the number of vectors that a value of this type takes in a gang's frame.
 func (l *Analysis) GroupVectors(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.GangRegs
@@ -51,7 +51,8 @@ type Analysis struct {
 	Trim     Trim                // bounds of the items of a row that do something
 }
 
-// Analyse analyses a kernel after unrolling, and decides how to lower it. times has the unroll factors.
+// Analyse analyses a kernel after unrolling, and decides how to lower it. times has the unroll factors by loop. The caller sets
+// Trim.
 func Analyse(k *ir.Kernel, options Options, spec Spec, times map[*ir.Instr]int) *Analysis {
 	a := &Analysis{Kernel: k, Options: options, Spec: spec, GangRegs: spec.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
 		Uniform: k.Uniformity(gangScope(spec.Is2D())), Nans: analysis.FindNaNs(k), outputs: FindOutputs(k)}
@@ -86,7 +87,7 @@ func (l *Analysis) Width() int {
 // Height returns the number of rows of a gang.
 func (l *Analysis) Height() int { return l.Lanes() / l.Width() }
 
-// BytesOfVector returns the bytes in memory of one register's elements, each of this size.
+// BytesOfVector returns the bytes that the elements of one register take in memory, if each has size bytes there.
 func (l *Analysis) BytesOfVector(size int) int {
 	if size == 8 {
 		return l.Options.Target.Bytes()
@@ -94,8 +95,8 @@ func (l *Analysis) BytesOfVector(size int) int {
 	return l.Options.Target.Lanes * size
 }
 
-// GroupOpInCode reports whether code may compute a group operation instead of a trap. kind is the required bit of
-// CtxTogether.
+// GroupOpInCode reports whether compiled code may compute a group operation itself, instead of calling Go by a trap. kind is
+// the bit that CtxTogether must have for it.
 func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 	switch in.Op {
 	case ir.Reduce:
@@ -106,7 +107,7 @@ func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 	return 0, false
 }
 
-// SegmentVectors returns the number of vectors for the values of a segment of 32 items.
+// SegmentVectors returns the number of vectors of a segment of 32 items whose values have size bytes each.
 func (l *Analysis) SegmentVectors(size int) int {
 	return abi.SubgroupSize * size / l.Options.Target.Bytes()
 }

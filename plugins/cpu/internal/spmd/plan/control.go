@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// SmallConst returns the value of a constant integer. The result is false if the value is none or does not fit in an
-// immediate of 32 bits.
+// SmallConst returns the value of an integer or boolean constant. Values of 32 bits are sign-extended. The second result is
+// false if v is no such constant, or does not fit a sign-extended immediate of 32 bits.
 func SmallConst(v *ir.Value) (int64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const || v.Type.IsFloat() {
 		return 0, false
@@ -36,7 +36,7 @@ func (l *Analysis) IsCheap(b *ir.Block) bool {
 	return t.Op == ir.Yield || t.Op == ir.Break && l.Uniform.Diverges(t.Target)
 }
 
-// Continues reports whether a lane may continue a loop from the middle of its body.
+// Continues reports whether a loop has a continue, at its end or elsewhere. Without one, its body runs at most once.
 func (l *Analysis) Continues(loop *ir.Instr) bool {
 	found := false
 	loop.Then.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Continue && in.Target == loop })
@@ -46,8 +46,8 @@ func (l *Analysis) Continues(loop *ir.Instr) bool {
 // maxTwice is the maximum number of instructions of a loop that tests for active lanes only in every other iteration.
 const maxTwice = 24
 
-// MayOverrun reports whether a divergent loop may execute its body once more after all lanes have left it. The body
-// must be short, have only arithmetic that cannot fail, and be left by a narrowed mask.
+// MayOverrun reports whether a divergent loop may execute its body once more after all lanes have left it. The body must be
+// short and leave the loop by Ifs that narrow its mask. It may otherwise have only arithmetic that is cheap and cannot fault.
 func (l *Analysis) MayOverrun(loop *ir.Instr) bool {
 	exits, n := 0, 0
 	var pure func(b *ir.Block) bool

@@ -1,9 +1,9 @@
 // Package plan makes the decisions about a kernel that depend only on its IR and the target. The results are in [Analysis].
 //
-// [ChooseGang], [ChooseRows] and [OneGangRegs] choose the number of registers of a gang, a 2-D gang and a one-gang group. Each
-// estimates the register pressure of loops. [Unroll] unrolls loops with constant trip counts. [Analyse] then finds uniform and
-// affine values, and the uses of values. It chooses row-major or column-major traversal and the transposed accesses, and finds the
-// buffers that a launch only writes.
+// [ChooseGang] chooses the number of registers of a gang, [ChooseRows] the rows of a 2-D gang, and [OneGangRegs] the registers
+// of a one-gang group. Each estimates the register pressure of loops. [Unroll] unrolls loops with constant trip counts.
+// [Analyse] then finds uniform and affine values, and the uses of values. It chooses row-major or column-major traversal and
+// the transposed accesses, and finds the buffers that a launch only writes.
 //
 // The decisions are valid for all launches of one variant. Package spmd chooses the variant of a launch by [Options] and by
 // the facts that the launch proves.
@@ -17,6 +17,7 @@
 //
 // Some gangs go down a band of columns, so that a transpose moves whole vectors on both sides.
 //
-// A gang has four registers if its live values fit the machine registers, else two or one. On AVX2 four of them may be spilled,
-// since operands in memory cost little. Kernels that only copy have four registers, and end a row with gangs of one.
+// A gang has four registers if its live values fit the machine registers, else two or one; 2-D gangs on AVX2 may have three. On
+// AVX2 four of them may be spilled, since operands in memory cost little. Kernels that only copy have four registers, and end a
+// row with gangs of one.
 package plan

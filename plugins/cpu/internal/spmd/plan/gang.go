@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// MuchArithmetic is the number of vector operations, including loads, above which latency matters in code without
-// loops.
+// MuchArithmetic is the number of vector operations, including loads, from which latency matters in code without loops. It
+// counts vectors of AVX-512.
 const MuchArithmetic = 24
 
 // Limits of the vectors that may be live at once in code without loops, in registers or spilled.
@@ -18,10 +18,10 @@ const (
 	straightRoomShort = 40 // for targets whose masks are vectors
 )
 
-// ChooseGang returns the number of registers of a gang. Several registers hide the latency of arithmetic in loops, or of much
-// arithmetic without loops, if all live values fit the machine registers. Kernels with barriers gain from wide gangs, since fewer
-// gangs wait. A 2-D gang with vector masks may have three registers. Two short vectors do not hide the latency of a loop, and the
-// spills of three cost less.
+// ChooseGang returns the number of registers of a gang: 1, 2 or 4, and also 3 for 2-D gangs with vector masks. Several
+// registers hide the latency of arithmetic in loops, or of much arithmetic without loops, if all live values fit the machine
+// registers. Gangs are also wide in kernels that only copy, and in kernels with reductions or scans, where fewer gangs then
+// wait. Two short vectors do not hide the latency of a divergent loop in a 2-D gang, and the spills of three cost less.
 func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 	u := k.Uniformity(gangScope(twoD))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
@@ -59,16 +59,17 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 	return 1
 }
 
-// Limits of loops that mostly add to sums, such as those of products of matrices by register tiles. Two registers a sum may not
-// fit, as for spilledSums with sixteen registers. Then an iteration waits for the sums in memory; with four registers it has enough
-// other work.
+// Limits of loops that mostly add to sums, such as those of products of matrices by register tiles. Two registers per sum may
+// not fit, as for spilledSums with sixteen registers. Then an iteration waits for the sums in memory; with four registers it
+// has enough other work.
 const (
-	leastSums    = 6
-	spilledSums  = 7
-	otherVectors = 2
+	leastSums    = 6 // minimum number of sums
+	spilledSums  = 7 // minimum number of sums for gangs of four registers that are spilled
+	otherVectors = 2 // vectors of such a loop besides its sums
 )
 
-// sumsOf returns the maximum number of floating-point sums to which an iteration of an innermost loop adds once.
+// sumsOf returns the maximum number of sums that [sumsOfLoop] finds in a loop of the kernel. It skips loops that continue
+// elsewhere than at their end.
 func sumsOf(k *ir.Kernel, u *ir.Uniformity) (most int) {
 	k.Body.Walk(func(loop *ir.Instr) {
 		if loop.Op == ir.Loop && analysis.ContinuesOnlyAtEnd(loop) {
@@ -78,7 +79,8 @@ func sumsOf(k *ir.Kernel, u *ir.Uniformity) (most int) {
 	return most
 }
 
-// sumsOfLoop returns the floating-point sums to which an iteration of a loop adds once. The loop continues only at its end.
+// sumsOfLoop returns the varying floating-point parameters of a loop to which each iteration adds once. The loop must continue
+// only at its end.
 func sumsOfLoop(loop *ir.Instr, u *ir.Uniformity) (sums []*ir.Value) {
 	next := loop.Then.Terminator()
 	for i, v := range loop.Then.Params {
@@ -90,7 +92,8 @@ func sumsOfLoop(loop *ir.Instr, u *ir.Uniformity) (sums []*ir.Value) {
 	return sums
 }
 
-// inRounds reports whether all divergent loops are interleaved, and so need no masks.
+// inRounds reports whether the kernel observes its group, and all its divergent loops can be interleaved. Interleaved loops
+// need no masks.
 func (p *pressure) inRounds(k *ir.Kernel) bool {
 	ok := k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {
@@ -101,15 +104,16 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 	return ok
 }
 
-// Limits of the instructions of a memory-bound kernel without loops. If it stores only narrow elements, gangs of two registers can
-// compute in lanes of 16 bits.
+// Limits of the number of instructions of a memory-bound kernel without loops. maxNarrow holds if it stores only elements of
+// less than four bytes: gangs of two registers can then compute in lanes of 16 bits.
 const (
 	maxCopied = 32
 	maxNarrow = 64
 )
 
-// copies reports whether a kernel without loops only loads and stores rows of buffers, or loads elements at loaded or computed
-// indices, with little arithmetic. The overhead of a gang is then as long as its operations, and wide gangs amortize it.
+// copies reports whether a kernel has no loops, little arithmetic, and only simple accesses. These load and store adjacent
+// elements of buffers, or elements that all lanes share, or load elements at loaded or computed indices. The overhead of a gang
+// is then as long as its operations, and wide gangs amortize it.
 func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count, most := true, 0, maxNarrow
 	affine := analysis.FindAffine(k, p.u)
@@ -133,7 +137,7 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 	return rows && count <= most
 }
 
-// isLookup reports whether an index of an access is not affine, as if it was loaded.
+// isLookup reports whether an access has an index that is not affine, such as a loaded one.
 func isLookup(affine *analysis.Affine, in *ir.Instr) bool {
 	return slices.ContainsFunc(in.Args[:in.NumIndices()], func(v *ir.Value) bool {
 		_, ok := affine.Strides(v)
@@ -141,7 +145,7 @@ func isLookup(affine *analysis.Affine, in *ir.Instr) bool {
 	})
 }
 
-// shared reports whether all lanes access the same element.
+// shared reports whether all lanes of a gang access the same element.
 func (p *pressure) shared(in *ir.Instr) bool {
 	return !slices.ContainsFunc(in.Args[:in.NumIndices()], func(v *ir.Value) bool { return p.u.Value(v) == ir.Varying })
 }
@@ -149,21 +153,21 @@ func (p *pressure) shared(in *ir.Instr) bool {
 // pressure computes the register pressure of a kernel: the number of vectors that are live at once in loops.
 type pressure struct {
 	u        *ir.Uniformity
-	last     []int // position of the last use, by value; uses in a loop count at its end
-	born     []int // position of the definition, by value
-	at       int
-	loops    bool
-	depth    int
-	live     int
-	most     int
-	diverges bool // some loop diverges
-	nested   int  // depth of divergent instructions at the current position
-	masks    int  // maximum of nested
-	ends     [][]*ir.Value
+	last     []int         // position of the last use, by value; uses in a loop count at its end
+	born     []int         // position of the definition, by value
+	at       int           // current position
+	loops    bool          // there are loops, or other code counts as one
+	depth    int           // number of loops around the current position; 1 more if other code counts as a loop
+	live     int           // vectors that are live at the current position
+	most     int           // maximum of live where depth is not 0
+	diverges bool          // some loop diverges
+	nested   int           // depth of divergent instructions at the current position
+	masks    int           // maximum of nested
+	ends     [][]*ir.Value // by position: the live values that are last used there
 }
 
-// straight reports whether a kernel without loops gains from wide gangs. The overhead of a gang counts twice for half-length
-// vectors.
+// straight reports whether a kernel has no loops and gains from wide gangs. It does so if it has reductions or scans, or
+// [MuchArithmetic]. An operation counts twice on half-length vectors.
 func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
 	loops, groups, operations := false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
@@ -217,7 +221,7 @@ func (p *pressure) number(b *ir.Block) {
 	}
 }
 
-// size returns the number of vectors of a value.
+// size returns the number of vectors of a value in a gang of one register. It is 0 if the value needs no vector of its own.
 func (p *pressure) size(v *ir.Value) int {
 	switch {
 	case v.Type == ir.Bool || p.u.Value(v) != ir.Varying || v.Def != nil && (v.Def.Op == ir.Const || v.Def.Op == ir.Item):
@@ -230,7 +234,8 @@ func (p *pressure) size(v *ir.Value) int {
 	return 1
 }
 
-// define adds a value to the live values.
+// define adds a value to the live values until its last use, and updates the maximum. It ignores values without uses or
+// vectors.
 func (p *pressure) define(v *ir.Value) {
 	n := p.size(v)
 	if n == 0 || p.last[v.ID] == 0 {
@@ -257,7 +262,7 @@ func (p *pressure) step() {
 	}
 }
 
-// measure computes the pressure of a block.
+// measure adds the instructions of a block to the pressure, after number has computed their positions.
 func (p *pressure) measure(b *ir.Block) {
 	if b == nil {
 		return

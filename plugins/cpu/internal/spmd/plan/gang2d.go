@@ -13,10 +13,11 @@ func gangScope(twoD bool) ir.Scope {
 	return ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, !twoD, true}}
 }
 
-// ChooseRows returns the number of rows of a 2-D gang, or 0 if a 1-D gang is better. The trip count of a loop may depend on
-// both coordinates. Items in a block then leave it at more similar times than items of a long row. A 2-D gang pays if there
-// are registers for the rows, and loops access only elements that the whole gang shares. Kernels with an order among items,
-// and those with strided accesses, have 1-D gangs.
+// ChooseRows returns the number of rows of a 2-D gang, or 0 if a 1-D gang of gang registers is better. A 2-D gang pays if its
+// rows share loaded elements; see [reusingRows] and [rowsOfGroups], which decides alone if the kernel observes its group. It
+// also pays if the trip count of a loop depends on both coordinates. Items in a block then leave it at more similar times than
+// items of a long row. There must be registers for the rows, and loops may access only elements that the whole gang shares.
+// Kernels with an order among items, and those with strided accesses, have 1-D gangs.
 func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	var loops []*ir.Instr
 	k.Body.Walk(func(in *ir.Instr) {
@@ -52,8 +53,9 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	return rows
 }
 
-// reusingRows returns the number of rows of a 2-D gang that loads less than a 1-D gang, as in a matrix product, or 0. All
-// loops must be uniform, and must load some elements shared by a row and others shared by all rows.
+// reusingRows returns the number of rows of a 2-D gang that loads less than a 1-D gang of gang registers, as in a matrix
+// product. It returns 0 if there are no such rows. All loops must be uniform, and must load some elements shared by a row and
+// others shared by all rows.
 func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t *vcode.Target, gang int) int {
 	if gang < 4 {
 		return 0
@@ -69,7 +71,7 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 		fits = fits && !Ordered(in.Op) && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
 	})
 	switch {
-	case !fits || perRow == 0 || oneRow == 0 || sums >= leastSums: // an item has a column of sums of its own
+	case !fits || perRow == 0 || oneRow == 0 || sums >= leastSums: // with many sums, items compute columns themselves
 		return 0
 	case t.HasMasks || sums > 1:
 		return 4
@@ -77,8 +79,9 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 	return 8
 }
 
-// countReuse returns the number of varying values that a loop carries, of its loads shared by a row, and of those shared by all
-// rows. The result only reports whether it has no other varying accesses.
+// countReuse counts what 2-D gangs share in a loop. sums is the number of varying values that the loop carries, and perRow that
+// of loads whose element is shared by a row. oneRow is the number of loads of adjacent elements that all rows share. only is
+// false if the loop has other varying accesses of memory that items share.
 func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Affine) (sums, perRow, oneRow int, only bool) {
 	for _, p := range loop.Then.Params {
 		if along.Value(p) == ir.Varying || down.Value(p) == ir.Varying {
@@ -102,9 +105,10 @@ func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Aff
 	return sums, perRow, oneRow, only
 }
 
-// rowsOfGroups returns the number of rows of 2-D gangs in complete work-groups, or 0 if 1-D gangs are better. An inner loop must
-// reuse loaded elements, as in [reusingRows], and no code may access distant elements. Kernels with group operations or atomics
-// have 1-D gangs, since their order of gangs determines results.
+// rowsOfGroups returns the number of rows of 2-D gangs in complete work-groups, or 0 if 1-D gangs are better. An innermost loop
+// must reuse loaded elements, as in [reusingRows], and carry at most two varying values. All loops must be uniform, no code may
+// access distant elements, and there may be no private arrays. Kernels with reductions, scans or atomics have 1-D gangs, since
+// their order of gangs determines results.
 func rowsOfGroups(k *ir.Kernel, along, down *ir.Uniformity) int {
 	affine := analysis.FindAffine(k, k.Uniformity(gangScope(true)))
 	far := func(in *ir.Instr) bool { return analysis.AccessesShared(in) && IsFar(analysis.Stride(affine, in, 0)) }
@@ -155,7 +159,8 @@ func StacksGroups(k *ir.Kernel) bool {
 	return ok
 }
 
-// NumGangs returns the number of gangs of a launch.
+// NumGangs returns the number of gangs of a launch. width and height are the items of a gang on x and y; all sizes are at least
+// 1.
 func NumGangs(size [3]int, width, height int) int {
 	return ((size[0]-1)/width + 1) * ((size[1]-1)/height + 1) * size[2]
 }

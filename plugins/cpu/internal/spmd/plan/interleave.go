@@ -7,19 +7,20 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// These constants are the iterations per round of an interleaved loop, by its number of instructions.
+// Iterations per round of an interleaved loop (Turns), and the numbers of instructions of a loop up to which they hold.
 const (
 	MostTurns  = 8
 	SweepTurns = 6 // of short loops over several rows whose gangs share a counter
 	ManyTurns  = 4
 	SomeTurns  = 2
-	tinyLoop   = 14
-	shortLoop  = 24
-	middleLoop = 48
+	tinyLoop   = 14 // limit of MostTurns
+	shortLoop  = 24 // limit of ManyTurns
+	middleLoop = 48 // limit of SomeTurns
 	atomicCost = 48 // weight of an atomic operation in instructions
 )
 
-// ItersPerRound returns the number of iterations that a gang executes in one round of an interleaved loop.
+// ItersPerRound returns the number of iterations that a gang executes in one round of an interleaved loop. rows is the number
+// of its [Analysis.StridedLoads].
 func ItersPerRound(loop *ir.Instr, rows int) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -42,8 +43,9 @@ func ItersPerRound(loop *ir.Instr, rows int) int {
 	return 1
 }
 
-// OnlyExit returns the If that is the only exit of a loop, or nil. The instructions before the exit must be
-// repeatable. The loop must have no group operations and no operations with an order among items.
+// OnlyExit returns the If that is the only exit of a loop, or nil. It must be directly in the loop's body, and the instructions
+// before it must be repeatable. The loop must continue only at its end, and must have no group operations and no operations
+// with an order among items.
 func OnlyExit(loop *ir.Instr) *ir.Instr {
 	var exit *ir.Instr
 	for _, in := range loop.Then.Instrs {
@@ -81,8 +83,8 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	return exit
 }
 
-// IsStreaming reports whether interleaving a loop pays. Between iterations, its rows must be farther apart than the width of
-// a gang, and it must carry few vectors.
+// IsStreaming reports whether interleaving a loop pays. Some access must move, per iteration, farther than the width of a gang.
+// The loop must carry at most two varying values for each such access; affine values do not count.
 func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	rows, carried := 0, 0
 	for _, p := range loop.Then.Params {
@@ -98,7 +100,7 @@ func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
-// StridedLoads returns the number of loads of a loop that access distant rows in successive iterations.
+// StridedLoads returns the number of loads from buffers that move, per iteration of a loop, farther than the width of a gang.
 func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -109,7 +111,8 @@ func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	return rows
 }
 
-// isStrided reports whether an access moves, per iteration, farther than the width of a gang.
+// isStrided reports whether an access moves, per iteration, farther than the width of a gang, or by an unknown distance. The
+// lanes must access adjacent elements.
 func (l *Analysis) isStrided(in, loop *ir.Instr) bool {
 	r := in.Resolve()
 	apart, step, far := int64(0), int64(0), false
@@ -128,7 +131,7 @@ func (l *Analysis) isStrided(in, loop *ir.Instr) bool {
 	return apart == size && (far || max(step, -step) > size*int64(l.Lanes()))
 }
 
-// NumOperations estimates the number of machine instructions of an iteration.
+// NumOperations estimates the number of machine instructions of an iteration of a loop.
 func (l *Analysis) NumOperations(loop *ir.Instr) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -143,7 +146,8 @@ func (l *Analysis) NumOperations(loop *ir.Instr) int {
 	return n
 }
 
-// Step returns the increment of a value per iteration of a loop, if it is known.
+// Step returns the increment of a value per iteration of a loop, and whether it is known. depth is the depth of the recursion,
+// 0 in calls from elsewhere.
 func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	if i := slices.Index(loop.Then.Params, v); i >= 0 {
 		next := l.carriedBy(loop, i)
@@ -158,7 +162,7 @@ func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	}
 	in := v.Def
 	if in == nil || l.Uses[v.ID].Loop != loop {
-		return 0, true // defined before the loop
+		return 0, true // defined before the loop, or in a loop inside it, which counts as constant
 	}
 	if depth > MaxDepth || len(in.Args) == 0 {
 		return 0, false
@@ -186,7 +190,8 @@ func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	return 0, false
 }
 
-// carriedBy returns the next value of a loop's parameter, if there is only one continue.
+// carriedBy returns the value that a loop's only continue passes to a parameter. It returns nil if the loop has several
+// continues or none.
 func (l *Analysis) carriedBy(loop *ir.Instr, param int) *ir.Value {
 	var next *ir.Value
 	n := 0

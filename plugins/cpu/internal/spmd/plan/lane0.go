@@ -9,8 +9,8 @@ import (
 // MaxDepth is the maximum depth of index arithmetic that analyses follow.
 const MaxDepth = 12
 
-// ComputesLane0 reports whether the lane-0 value of v can be computed in general purpose registers. known reports
-// which lane-0 values exist; it may be nil.
+// ComputesLane0 reports whether the lane-0 value of v can be computed in general purpose registers. known reports which lane-0
+// values exist; it may be nil. depth is the depth of the recursion, 0 in calls from elsewhere.
 func (l *Analysis) ComputesLane0(v *ir.Value, depth int, known func(v *ir.Value) bool) bool {
 	if l.IsUniform(v) {
 		return v.Type.IsInt()

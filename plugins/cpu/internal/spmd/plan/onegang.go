@@ -7,8 +7,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// OneGangRegs returns the maximum number of registers of a gang that is a whole work-group. It is 0 if the kernel has no
-// barriers, reductions or scans, or has other group operations or a reduction of booleans.
+// OneGangRegs returns the maximum number of registers of a gang that is a whole work-group. gang is the number of registers of
+// other gangs. The result is 0 if the kernel has no barriers, reductions or scans, or has other group operations or a reduction
+// of booleans.
 func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	ok := true
 	waits, scans, loops, wide, bytes := false, false, false, false, 0
@@ -52,7 +53,8 @@ func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	return max(gang, widest(k, o.Target))
 }
 
-// widest returns the number of registers of gangs without loops whose live values mostly fit the machine registers.
+// widest returns the number of registers with which the live values of a kernel without loops mostly fit the machine registers.
+// It is the maximum for kernels that only reduce what they load.
 func widest(k *ir.Kernel, t *vcode.Target) int {
 	u := k.Uniformity(gangScope(false))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues()), loops: true, depth: 1}
@@ -69,8 +71,8 @@ func widest(k *ir.Kernel, t *vcode.Target) int {
 	return w
 }
 
-// onlyReduces reports whether all varying values of a kernel are loaded only to be reduced. They need not be live at once,
-// since passes.FoldLoads sinks the loads.
+// onlyReduces reports whether all varying values of a kernel are loaded only to be reduced. Affine values and conditions do not
+// count. The loaded values need not be live at once, since passes.FoldLoads sinks the loads.
 func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 	ok := true
 	affine := analysis.FindAffine(k, u)

@@ -9,9 +9,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// SplitSums returns a kernel in which a loop that adds to more sums than the registers hold is several loops with fewer sums each.
-// They load again what the sums share. If that lies in shared arrays, it costs less than sums in memory. It also returns the number
-// of added loops.
+// SplitSums returns a kernel in which a loop that adds to more sums than the registers hold is several loops with fewer sums
+// each. Each of them loads again what the sums share. This costs less than sums in memory if these elements are in shared
+// arrays. SplitSums also returns the number of added loops; if it is 0, the kernel is k itself.
 func SplitSums(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, int) {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Shared }) {
 		return k, 0
@@ -28,7 +28,7 @@ func SplitSums(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, int) {
 	return c, s.added
 }
 
-// sumSplitter splits the loops of a kernel for gangs of some registers.
+// sumSplitter splits the loops of a kernel for gangs of gang registers.
 type sumSplitter struct {
 	kernel *ir.Kernel
 	gang   int
@@ -43,7 +43,7 @@ func (s *sumSplitter) finds(b *ir.Block) (found bool) {
 	return found
 }
 
-// block splits the loops of a block.
+// block splits the loops of a block and of the blocks in it.
 func (s *sumSplitter) block(b *ir.Block) {
 	if b == nil {
 		return
@@ -74,7 +74,8 @@ func (s *sumSplitter) block(b *ir.Block) {
 	b.Instrs = out
 }
 
-// parts returns the numbers of the results that the parts of a loop compute, or nil for loops that remain whole.
+// parts divides the results of a loop among the loops that are to replace it. It returns the indices of the results of each, or
+// nil if the loop remains whole.
 func (s *sumSplitter) parts(loop *ir.Instr) [][]int {
 	exits := analysis.ExitsOf(loop)
 	if len(loop.Results) < leastSums || len(exits) != 1 || !analysis.ContinuesOnlyAtEnd(loop) || s.u.Diverges(loop) || !repeatable(loop) {
@@ -91,7 +92,7 @@ func (s *sumSplitter) parts(loop *ir.Instr) [][]int {
 		}
 	}
 	rows, near := s.rowLoads(loop)
-	room := s.target.Vectors + vcode.ScratchVectors - 2 // without those of a factor and of a spilled value
+	room := s.target.Vectors + vcode.ScratchVectors - 2 // without a register for a factor and one for a spilled value
 	n := len(results)
 	if rows == 0 || !near || n < leastSums || n < len(sums) {
 		return nil
@@ -105,9 +106,10 @@ func (s *sumSplitter) parts(loop *ir.Instr) [][]int {
 	return slices.Collect(slices.Chunk(results, (n+parts-1)/parts))
 }
 
-// separate reports whether no sum of a loop needs another sum.
+// separate reports whether no instruction of a loop reads two of these sums, or a value computed from a sum. Terminators may
+// read them.
 func separate(loop *ir.Instr, sums []*ir.Value) bool {
-	of := map[*ir.Value]bool{} // the sums, and what is computed of them
+	of := map[*ir.Value]bool{} // the sums, and the results of instructions that read them
 	for _, v := range sums {
 		of[v] = true
 	}
@@ -130,7 +132,7 @@ func separate(loop *ir.Instr, sums []*ir.Value) bool {
 	return ok
 }
 
-// repeatable reports whether the instructions of a loop have no effect and cannot fault, so that copies of it may run.
+// repeatable reports whether the instructions of a loop have no effect and cannot fault, so that copies of the loop may run.
 func repeatable(loop *ir.Instr) bool {
 	ok := true
 	loop.Then.Walk(func(in *ir.Instr) {

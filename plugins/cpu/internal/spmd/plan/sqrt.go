@@ -2,14 +2,16 @@ package plan
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Cycles of a vector operation on the two pipes that execute all operations except divisions and square roots.
+// Cycles on the two pipes that execute all vector operations except divisions and square roots. They are those of a square root
+// by Newton's method, and of any other operation.
 const (
 	cyclesSqrtSteps = 6.5
 	cyclesOther     = 0.5
 )
 
-// StepsForSqrt reports whether the cost table favours Newton's method over the division unit, for the square roots of
-// the innermost loop around an instruction.
+// StepsForSqrt reports whether a Sqrt is to be computed by the steps of Newton's method instead of the division unit. It
+// compares the costs of all operations of the innermost loop around it, or of the kernel if there is none. Only varying f32
+// values on targets with mask registers have such steps.
 func (l *Analysis) StepsForSqrt(in *ir.Instr) bool {
 	if !l.Options.Target.HasMasks || in.Type() != ir.F32 || l.IsUniform(in.Result()) {
 		return false

@@ -12,7 +12,8 @@ import (
 // maxColumns is the maximum number of registers for a gang's transposed loads.
 const maxColumns = 16
 
-// findColumnLoads finds and numbers the loads from shared memory that should be transposed.
+// findColumnLoads finds and numbers the loads from shared arrays that should be transposed. They are not in Ifs or loops, and a
+// barrier precedes them after the last write to their array.
 func (l *Analysis) findColumnLoads() {
 	if !l.Observes || !l.Spec.Whole || l.Spec.IsOneGang() || l.Spec.Is2D() || analysis.EndsEarly(l.Kernel, l.Options.Unchecked) {
 		return
@@ -21,7 +22,7 @@ func (l *Analysis) findColumnLoads() {
 		return
 	}
 	var inGroup *analysis.Affine
-	changed := make([]int, len(l.Kernel.Arrays)) // by array: the phase between barriers of the last store
+	changed := make([]int, len(l.Kernel.Arrays)) // by array: the number of barriers before its last write
 	phase := 0
 	for _, in := range l.Kernel.Body.Instrs {
 		switch {
@@ -53,9 +54,9 @@ func (l *Analysis) hasFence() (found bool) {
 	return found
 }
 
-// loadsColumn reports whether a load can be transposed. Lanes must be a constant distance apart, and the lanes of the
-// row below must load adjacent elements. The indices must be proved in bounds, and depend only on the launch and the
-// item's position.
+// loadsColumn reports whether a load can be transposed. Lanes must load 4-byte elements a constant distance apart, and the
+// lanes of the row below the elements next to them. The indices must be proved in bounds, and depend only on the launch and the
+// item's position. inGroup has the strides in a work-group.
 func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *analysis.Affine) bool {
 	r := in.Resolve()
 	if r.Scalar.Size() != 4 || in.Proved != analysis.AllProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
@@ -70,7 +71,8 @@ func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *analysis.Affine) bool {
 	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == analysis.Stride(inGroup, in, 0) && analysis.Stride(inGroup, in, 1) == 4
 }
 
-// ofLaunch reports whether a value depends only on constants, the launch, and the item's position.
+// ofLaunch reports whether a value is known to depend only on constants, the launch, and the item's position. depth is the
+// depth of the recursion, 0 in calls from elsewhere.
 func ofLaunch(v *ir.Value, depth int) bool {
 	in := v.Def
 	if in == nil {
@@ -82,7 +84,7 @@ func ofLaunch(v *ir.Value, depth int) bool {
 	return !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return !ofLaunch(a, depth+1) })
 }
 
-// ColumnBytes returns the bytes of transposed loads in the context.
+// ColumnBytes returns the size in bytes of the part of the context that holds transposed loads.
 func (l *Analysis) ColumnBytes() int {
 	return len(l.Columns) * l.GangRegs * abi.ColumnGangs * l.Options.Target.Bytes()
 }
@@ -118,8 +120,8 @@ func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	return tiles
 }
 
-// fitsTile reports whether an instruction is a store that can use a transpose tile. Its lanes store 4-byte elements far
-// apart, and items below one another adjacent ones.
+// fitsTile reports whether an instruction is a store that can use a transpose tile. Its lanes store 4-byte elements far apart,
+// and items below one another adjacent ones. With Options.Unchecked, its indices must be proved in bounds.
 func (l *Analysis) fitsTile(in *ir.Instr, inGroup *analysis.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.Options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false
@@ -127,5 +129,5 @@ func (l *Analysis) fitsTile(in *ir.Instr, inGroup *analysis.Affine) bool {
 	return in.Accessed().Size() == 4 && IsFar(analysis.Stride(l.Affine, in, 0)) && analysis.Stride(inGroup, in, 1) == 4
 }
 
-// TileBytes returns the size of a transpose tile of one register.
+// TileBytes returns the size in bytes of a transpose tile of one register.
 func (l *Analysis) TileBytes() int { return l.Options.Target.Lanes * l.Options.Target.Bytes() }

@@ -5,10 +5,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// ChooseWalk chooses row-major or column-major traversal. Lanes may access different rows of a buffer, while items adjacent
-// on y access adjacent elements. Row-major traversal then fetches each cache line again for each row. Column-major traversal
-// of a band of rows, as wide as a gang, uses the elements of a line soon after each other. Kernels with group operations or
-// an order among items are row-major.
+// ChooseWalk chooses row-major or column-major traversal, for which it sets Band and Tiles. Lanes may access different rows of
+// a buffer, while items adjacent on y access adjacent elements. Row-major traversal then fetches each cache line again for each
+// row. Column-major traversal of a band of rows uses the elements of a line soon after each other. A band has at least as many
+// rows as a vector has lanes. Kernels that observe their group, or have an order among items, are row-major.
 func (l *Analysis) ChooseWalk() {
 	var inGroup *analysis.Affine // includes strides across rows
 	rows, ordered := 0, false

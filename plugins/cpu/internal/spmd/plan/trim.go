@@ -16,7 +16,7 @@ type Bound struct {
 }
 
 // TrimRows returns a kernel without the tests of positions along x that enclose all its effects, and the bounds that the tests
-// compare with. It returns the kernel itself if there are none, or if rows do not start at a position of their own.
+// compare with. The result is k itself if there are no such tests, if gangs are not runs of a row, or if k observes its group.
 //
 // Rows then have neither masks nor tests, except at their ends. A lower bound makes the addresses of gangs unaligned. That prevents
 // stores past the caches, and costs more than masks on targets with mask registers, except for narrow elements.
@@ -53,7 +53,7 @@ type trimmer struct {
 	tests []knownTest
 }
 
-// knownTest is a comparison with its result in all items inside the bounds.
+// knownTest is a comparison with the result that it has for all items inside the bounds.
 type knownTest struct {
 	test *ir.Instr
 	bits uint64
@@ -81,7 +81,8 @@ func (t *trimmer) block(b *ir.Block) {
 	}
 }
 
-// terms adds the bounds among the terms that must all have a result for an item to go on.
+// terms adds the bounds among the comparisons in the condition v, which an item needs to be want in order to go on. An And that
+// must be true, or an Or that must be false, determines both of its operands.
 func (t *trimmer) terms(v *ir.Value, want bool) {
 	in := v.Def
 	switch {
@@ -119,8 +120,8 @@ func isPosition(v *ir.Value) bool {
 	return v.Def != nil && v.Def.Op == ir.Item && v.Def.Item == ir.GlobalID && v.Def.Axis == 0
 }
 
-// ofLaunchAlone reports whether the loops over gangs know a value before the first row: constants, scalar parameters, extents,
-// sizes, and pure operations on them.
+// ofLaunchAlone reports whether the loops over gangs know a value before the first row. Such values are constants, scalar
+// parameters, extents, sizes, and pure arithmetic on them. depth is the depth of the recursion, 0 in calls from elsewhere.
 func ofLaunchAlone(v *ir.Value, depth int) bool {
 	in := v.Def
 	switch {

@@ -5,10 +5,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// maxRepeated is the maximum number of instructions of an unrolled body per register.
+// maxRepeated is the maximum number of instructions of an unrolled body in gangs of one register. The maximum for gangs of n
+// registers is an n-th of it.
 const maxRepeated = 192
 
-// Unroll returns a kernel with profitable loops of constant trip count unrolled, after [SplitSums], and the unroll factors by loop.
+// Unroll returns a kernel with profitable loops of constant trip count unrolled, after [SplitSums]. It also returns the unroll
+// factors by loop, or nil if no loop is unrolled.
 func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr]int) {
 	k, added := SplitSums(k, options, spec)
 	some := false
@@ -29,7 +31,7 @@ func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr
 	return k, nil
 }
 
-// mayCount reports whether a loop compares a value with a constant.
+// mayCount reports whether the body of a loop compares a value with a constant.
 func mayCount(loop *ir.Instr) bool {
 	for _, in := range loop.Then.Instrs {
 		if (in.Op == ir.Lt || in.Op == ir.Le) && (isConst(in.Args[0]) || isConst(in.Args[1])) {
@@ -39,7 +41,7 @@ func mayCount(loop *ir.Instr) bool {
 	return false
 }
 
-// loadsRows reports whether a loop accesses buffers at varying indices, and so may be interleaved.
+// loadsRows reports whether a loop loads from or stores to buffers at varying indices, and so may be interleaved.
 func loadsRows(loop *ir.Instr, u *ir.Uniformity) bool {
 	found := false
 	loop.Then.Walk(func(in *ir.Instr) {

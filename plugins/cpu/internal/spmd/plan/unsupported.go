@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// UnsupportedError names a part of a kernel that the compiler does not support.
+// UnsupportedError describes a part of a kernel that the compiler does not support.
 type UnsupportedError struct {
 	Kernel string
 	Site   int // the position in [ir.Kernel.Sites]

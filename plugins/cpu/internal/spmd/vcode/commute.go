@@ -20,7 +20,7 @@ var commutative = later.Value[map[amd64.Op]bool]{Make: func() map[amd64.Op]bool 
 	return list
 }}
 
-// Commutes reports whether the last two register operands may be swapped, which puts one that is in memory last.
+// Commutes reports whether the last two register operands may be swapped, so that the one in memory comes last.
 func (in *Inst) Commutes() bool {
 	switch {
 	case in.Fold != 2:

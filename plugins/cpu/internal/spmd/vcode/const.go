@@ -7,9 +7,9 @@ import (
 
 // ConstKey identifies a constant: by its element, or by all its bytes.
 type ConstKey struct {
-	Bits uint64
-	Elem uint8
-	data string // if Elem is 64
+	Bits uint64 // the element; 0 if Elem is 64
+	Elem uint8  // its size in bytes; 64 if data has all bytes
+	data string // all bytes, if Elem is 64
 }
 
 // Constant returns the register of a vector constant with equal elements of 4 or 8 bytes.
@@ -35,7 +35,7 @@ func (f *Func) Constant(bits uint64, elem int) Reg {
 	return r
 }
 
-// Pattern returns the register of a vector constant whose elements differ.
+// Pattern returns the register of a vector constant whose bytes are data.
 func (f *Func) Pattern(data []byte) Reg {
 	key := ConstKey{Elem: 64, data: string(data)}
 	if r, ok := f.Consts[key]; ok {
@@ -54,7 +54,7 @@ func (f *Func) newConst(key ConstKey) Reg {
 	return r
 }
 
-// repeat returns n bytes of equal elements.
+// repeat returns n bytes of equal elements, each of elem bytes.
 func repeat(bits uint64, elem, n int) []byte {
 	var one [8]byte
 	binary.LittleEndian.PutUint64(one[:], bits)

@@ -56,13 +56,13 @@ func (f *Func) Add(in Inst) *Inst {
 	return &f.Insts[len(f.Insts)-1]
 }
 
-// NewLabel returns a new label.
+// NewLabel returns a new label, which [Func.Bind] binds.
 func (f *Func) NewLabel() amd64.Label { return f.Asm.NewLabel() }
 
 // Bind binds a label here.
 func (f *Func) Bind(l amd64.Label) { f.Add(Inst{Kind: KindLabel, payload: int32(l), Fold: -1}) }
 
-// Jump emits a jump.
+// Jump emits a jump to a label, conditional or not.
 func (f *Func) Jump(op amd64.Op, l amd64.Label) { f.Use(op, To(l)) }
 
 // Mark emits an instruction of a kind without operands.
@@ -77,7 +77,7 @@ func (f *Func) Declare(r Reg) { f.Add(Inst{Kind: KindDeclare, payload: int32(r),
 // Comment marks a site of the source for listings.
 func (f *Func) Comment(site int) { f.Add(Inst{Kind: KindComment, payload: int32(site), Fold: -1}) }
 
-// Trap emits a trap.
+// Trap emits a return to Go with the operands of t.
 func (f *Func) Trap(t Trap) {
 	f.Traps = append(f.Traps, t)
 	f.Add(Inst{Kind: KindTrap, payload: int32(len(f.Traps) - 1), Fold: -1})
@@ -98,7 +98,7 @@ func (f *Func) Rewrite() []Inst {
 	return old
 }
 
-// Insert emits instructions before a position. It invalidates the result of [Func.Rewrite].
+// Insert calls emit, and moves the instructions that it emits before position at. It invalidates the result of [Func.Rewrite].
 func (f *Func) Insert(at int, emit func()) {
 	n := len(f.Insts)
 	emit()

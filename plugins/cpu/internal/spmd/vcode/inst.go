@@ -8,7 +8,7 @@ import (
 // Kind is the kind of an instruction.
 type Kind uint8
 
-// Kinds of instructions. Only KindOp, KindLabel and KindTrap emit code.
+// Kinds of instructions. Only KindOp and KindTrap emit code.
 const (
 	KindOp        Kind = iota // a machine instruction
 	KindLabel                 // binds a label
@@ -90,10 +90,10 @@ func (in *Inst) Arg(i int) Arg {
 	return a
 }
 
-// Drop removes the instruction.
+// Drop turns the instruction into a KindNone, which keeps its position.
 func (in *Inst) Drop() { in.Kind, in.N, in.Mask = KindNone, 0, 0 }
 
-// Under sets a merging write mask; the instruction then also reads its destination. Mask 0 is none.
+// Under sets a merging write mask. An instruction that writes a vector then also reads it. Mask 0 is none.
 func (in *Inst) Under(m Reg) *Inst {
 	if m != 0 {
 		in.Mask = m
@@ -119,7 +119,7 @@ func (in *Inst) Folds(operand, elem int) *Inst {
 	return in
 }
 
-// Moves reports whether the instruction only copies a whole register to another.
+// Moves reports whether the instruction only copies a whole vector, mask or general purpose register to another.
 func (in *Inst) Moves() bool {
 	return in.N == 2 && in.Mask == 0 && in.Mode == ModeDef && in.Args[0].Kind == ArgReg && in.Args[1].Kind == ArgReg &&
 		(in.Op == amd64.VMOVDQA64 || in.Op == amd64.VMOVDQA || in.Op == amd64.KMOVW && in.Args[1].Size == 0 && in.Args[0].Size == 0 ||

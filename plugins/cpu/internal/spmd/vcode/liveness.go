@@ -41,10 +41,10 @@ func (b *Block) addSuccessor(n int32) {
 // NumberOf returns the number of a register. ok is false if it is not tracked.
 func (g *Liveness) NumberOf(r Reg) (k int32, ok bool) { return g.number[r] - 1, g.number[r] > 0 }
 
-// LabelPositions has the position of each label, plus 1; 0 if the label is not bound.
+// LabelPositions has the position of each label, plus 1. It is 0 if the label is not bound.
 type LabelPositions []int32
 
-// Of returns the position of a label, if it is bound.
+// Of returns the position of a label, and whether the label is bound.
 func (p LabelPositions) Of(label int64) (at int32, ok bool) { return p[label] - 1, p[label] > 0 }
 
 // FindLabels returns the positions of labels.
@@ -58,8 +58,8 @@ func (f *Func) FindLabels() LabelPositions {
 	return p
 }
 
-// FindLiveness computes the live ranges of the asked registers. At a barrier a gang jumps to advance. At fresh, all gangs
-// have ended and no register is live.
+// FindLiveness computes the control flow graph, and the liveness of the asked registers. At a barrier a gang jumps to advance.
+// At fresh, all gangs have ended and no register is live.
 func (f *Func) FindLiveness(advance, fresh amd64.Label, asked []Reg) *Liveness {
 	g := &Liveness{
 		F: f, Insts: f.Insts, Asked: asked, number: f.Scratch.Ints.Make(len(f.Regs)), Words: (len(asked) + 63) / 64,
@@ -122,7 +122,7 @@ func (g *Liveness) connectBlocks(advance, fresh amd64.Label) {
 	}
 }
 
-// coldEnds maps each instruction that begins cold code to the position after its end, others to 0.
+// coldEnds maps each instruction that begins outermost cold code to the position after its end, others to 0.
 func (g *Liveness) coldEnds() []int32 {
 	ends := g.F.Scratch.Ints.Make(len(g.Insts))
 	depth, begin := 0, 0
@@ -178,7 +178,8 @@ func (g *Liveness) solve() {
 	}
 }
 
-// LiveAt returns the set of registers that are live before the instruction at a position. It is valid until the next call.
+// LiveAt returns the set of tracked registers that are live before the instruction at a position. It is empty at the end of the
+// function. It is valid until the next call.
 func (g *Liveness) LiveAt(i int32) []uint64 {
 	clear(g.live)
 	if int(i) >= len(g.block) {

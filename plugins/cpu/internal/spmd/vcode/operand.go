@@ -24,7 +24,7 @@ type Arg struct {
 	Size uint8 // bytes of a register; 0 for a mask
 	phys amd64.Reg
 	Reg  Reg
-	imm  int64 // or the label
+	imm  int64 // an immediate or a label
 	mem  Mem
 }
 
@@ -33,9 +33,9 @@ type Mem struct {
 	Base, Index Reg
 	Fixed       amd64.Reg // a machine register as the base
 	IndexSize   uint8     // bytes of the index register
-	Scale       uint8
-	Size        uint8 // bytes of the access; 0 if other operands determine it
-	Broadcast   bool
+	Scale       uint8     // factor of the index; 0 is 1
+	Size        uint8     // bytes of the access; 0 if other operands determine it
+	Broadcast   bool      // the operand in memory is one element, which all lanes read
 	Disp        int32
 	Label       amd64.Label
 }
@@ -79,9 +79,9 @@ func Phys(r amd64.Reg) Arg { return Arg{Kind: ArgPhys, phys: r} }
 // CtxMem returns an address in the context; see package abi for the offsets.
 func CtxMem(off, size int) Mem { return Mem{Fixed: abi.Context, Disp: int32(off), Size: uint8(size)} }
 
-// FrameMem returns an address in the frame of the current gang.
+// FrameMem returns an address in the frame of the current gang; see package abi for the offsets.
 func FrameMem(off, size int) Mem { return Mem{Fixed: abi.Frame, Disp: int32(off), Size: uint8(size)} }
 
-// MaxPeel bounds the sum of the constants that move from an index into the displacement of an address. If extents are so
-// close to 2^31 that the remaining index could wrap, the interpreter runs the launch.
+// MaxPeel bounds the sum of the constants that move from an index into the displacement of an address. If extents are so close
+// to 2^31 that the remaining index could wrap, the interpreter runs the launch.
 const MaxPeel = 1 << 16

@@ -12,8 +12,8 @@ const (
 	RoleDeclare             // live from here on, with an undefined value
 )
 
-// Operands visits the registers of an instruction: the mask, then the operands in order, including registers of addresses. A
-// visit may replace the register.
+// Operands visits the registers of an instruction: the mask, then the operands in order, including registers of addresses. For
+// a trap they are its Uses, then its Defs. A visit may replace the register.
 func (f *Func) Operands(in *Inst, visit func(r *Reg, as Role)) {
 	switch in.Kind {
 	case KindDeclare:
@@ -64,13 +64,13 @@ func (in *Inst) result() Role {
 	return RoleDef
 }
 
-// Mentions appends the registers of an instruction to a list.
+// Mentions appends the registers of an instruction to a list, one entry for each mention, and returns the list.
 func (f *Func) Mentions(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, _ Role) { list = append(list, *r) })
 	return list
 }
 
-// SetBy appends the registers that an instruction overwrites completely.
+// SetBy appends the registers that an instruction overwrites completely or declares.
 func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
 		if as == RoleDef || as == RoleDeclare {
@@ -80,7 +80,7 @@ func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// WrittenBy appends the registers that an instruction writes, in all lanes or some.
+// WrittenBy appends the registers that an instruction writes, in all lanes or some. Declarations write nothing.
 func (f *Func) WrittenBy(in *Inst, list []Reg) []Reg {
 	switch {
 	case in.Kind == KindTrap:

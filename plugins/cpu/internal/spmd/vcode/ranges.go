@@ -4,15 +4,15 @@ package vcode
 // writes at 2i+1.
 type LiveRange struct {
 	Start, End int32   // Start is −1 if the register is not mentioned
-	Weight     float32 // mentions, weighted by loop depth; a definition counts twice
+	Weight     float32 // mentions, weighted by loop depth; a definition counts twice, cold code a hundredth
 	Hint       Reg     // a register from which it is copied
 }
 
 // loopRange is the range of positions of a loop.
 type loopRange struct{ begin, end, parent int32 }
 
-// LiveRanges computes the live range of each register. It lasts from the first to the last mention, extended to the end of each
-// loop that mentions the register and begins after it.
+// LiveRanges computes the live range of each register. It lasts from the first to the last mention. It extends to the end of
+// each loop that mentions the register and begins after the first mention. Constants are live from the entry on.
 func (f *Func) LiveRanges() []LiveRange {
 	ranges := f.Scratch.ranges.Make(len(f.Regs))
 	for r := range ranges {
@@ -76,8 +76,8 @@ func (f *Func) LiveRanges() []LiveRange {
 	return ranges
 }
 
-// loopRanges returns the loops, with the whole function as loop 0, and the loop's number for each instruction that begins a
-// loop.
+// loopRanges returns the loops, with the whole function as loop 0. loopAt has, for each instruction that begins a loop, the
+// loop's number.
 func (f *Func) loopRanges() (loops []loopRange, loopAt []int32) {
 	loops = []loopRange{{0, int32(2 * len(f.Insts)), -1}}
 	loopAt = f.Scratch.Ints.Make(len(f.Insts))

@@ -72,7 +72,7 @@ func (f *Func) newRegs(c Class, n int) []Reg {
 	return out
 }
 
-// CopyReg emits a copy of a register.
+// CopyReg emits a copy of a register to one of the same class.
 func (f *Func) CopyReg(to, from Reg) {
 	switch {
 	case f.Regs[from].Class == ClassGPR:

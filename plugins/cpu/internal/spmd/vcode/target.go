@@ -8,8 +8,8 @@ type Target struct {
 	Name     string
 	Features amd64.Features
 	Lanes    int // elements of 32 bits in a vector
-	Vectors  int // vector registers that are always allocated; the scratch registers follow them
-	Spare    int // vectors per loop beyond the registers, since a spill costs less than a stall
+	Vectors  int // vector registers for allocation; the scratch registers follow them
+	Spare    int // vectors that a loop may spill, since a spill costs less than a stall
 
 	// HasMasks reports whether masks are in mask registers. Otherwise a mask is a vector whose lanes are all ones or zeros,
 	// and masks of 64-bit and 32-bit elements differ.
@@ -30,7 +30,7 @@ const Least = amd64.ForAVX2
 // ScratchVectors is the number of vector registers for spilled values during one instruction.
 const ScratchVectors = 3
 
-// Bytes returns the size of a vector.
+// Bytes returns the size of a vector in bytes.
 func (t *Target) Bytes() int { return 4 * t.Lanes }
 
 // TargetOf returns the best target for a processor, or nil if there is none.

@@ -105,7 +105,8 @@ func (f *Func) names(list []Reg) string {
 	return "(" + strings.Join(names, " ") + ")"
 }
 
-// name returns the name of a register: its class and number, after @ if it is shared and c for a constant.
+// name returns the name of a register, v, k or r by class, with its number. The prefix is c for constants, and @ for other
+// shared registers.
 func (f *Func) name(r Reg) string {
 	v := &f.Regs[r]
 	name := fmt.Sprintf("%c%d", "vkr"[v.Class], r)

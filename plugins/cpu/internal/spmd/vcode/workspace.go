@@ -12,7 +12,7 @@ import (
 type Workspace struct {
 	mu    sync.Mutex
 	spare weak.Pointer[Buffers] // unlike one of the pool, it is found on every processor
-	pool  sync.Pool             // the others
+	pool  sync.Pool             // other idle buffers
 }
 
 // Buffers is the memory of one compilation.
@@ -26,7 +26,7 @@ type Buffers struct {
 // keptInsts is the maximum capacity of a kept buffer, in instructions.
 const keptInsts = 2048
 
-// Take returns empty buffers for a compilation.
+// Take returns empty buffers for a compilation, whose assembler is limited to the features.
 func (w *Workspace) Take(features amd64.Features) *Buffers {
 	w.mu.Lock()
 	b := w.spare.Value()
@@ -43,7 +43,8 @@ func (w *Workspace) Take(features amd64.Features) *Buffers {
 	return b
 }
 
-// Put returns the buffers of a compilation, including the lists of its function.
+// Put keeps the buffers of a compilation for others, with the lists of its function. It drops buffers with lists that are too
+// large.
 func (w *Workspace) Put(b *Buffers, f *Func) {
 	if cap(f.Insts) <= keptInsts && cap(f.Spare) <= keptInsts {
 		b.Insts, b.Spare, b.Regs = f.Insts[:0], f.Spare[:0], f.Regs[:0]
