@@ -27,7 +27,7 @@ func (e *emitter) arith(in *ir.Instr, args []*ir.Value) *ir.Value {
 		case t.IsInt():
 			return e.divide(in, x, args[1])
 		case t == ir.F32 && !e.target.Has(in.Op.String(), t):
-			wide := []*ir.Value{e.convert(ir.F64, x)} // 53 ≥ 2·24+2 bits make the second rounding exact
+			wide := []*ir.Value{e.convert(ir.F64, x)} // with 53 ≥ 2·24+2 bits, rounding twice equals rounding once
 			if in.Op == ir.Div {
 				wide = append(wide, e.convert(ir.F64, args[1]))
 			}
@@ -82,7 +82,7 @@ func (e *emitter) arith(in *ir.Instr, args []*ir.Value) *ir.Value {
 	return e.Op(in.Op, to, args...)
 }
 
-// copySign returns a float with the sign of another.
+// copySign returns the float x with the sign of the float of.
 func (e *emitter) copySign(x, of *ir.Value) *ir.Value {
 	t := bitsType(x.Type)
 	sign := e.konst(t, 1<<(8*t.Size()-1))
@@ -174,8 +174,8 @@ func formatOf(t ir.Type) format {
 	return format{ir.U64, 52, 1023}
 }
 
-// remainder lowers Rem of floats. It shifts the dividend's significand left as far as 64 bits permit and reduces it by the
-// divisor's. It repeats this until both exponents are equal.
+// remainder lowers Rem of floats. It shifts the dividend's significand left as far as 64 bits permit and reduces it modulo the
+// divisor's significand. It repeats this until both exponents are equal.
 func (e *emitter) remainder(x, y *ir.Value) *ir.Value {
 	t, f := x.Type, formatOf(x.Type)
 	u := func(n uint64) *ir.Value { return e.konst(ir.U64, n) }
@@ -203,7 +203,8 @@ func (e *emitter) remainder(x, y *ir.Value) *ir.Value {
 	return e.sel(nan, e.float(t, math.NaN()), e.sel(small, x, v))
 }
 
-// unpack returns the exponent and the significand of a finite positive number; the significand's highest bit is f.mantissa.
+// unpack returns the biased exponent and the significand of a finite positive number. The significand's highest bit is
+// f.mantissa.
 func (e *emitter) unpack(f format, bits *ir.Value) (exp, m *ir.Value) {
 	exp = e.wrap(ir.I32, e.shr(bits, f.mantissa))
 	normal := e.lt(e.i32(0), exp)

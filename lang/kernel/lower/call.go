@@ -88,8 +88,8 @@ func (l *lowering) call(in *ir.Instr) {
 	}
 }
 
-// callStep emits an iteration of a call's loop. The item waits for the answer to the slot's call of the number asked. If asked
-// is 0, it tries to acquire the slot.
+// callStep emits an iteration of a call's loop. If asked is 0, the item tries to lock the slot: it writes its call there, or goes
+// on to the next slot. Otherwise it looks for the answer to the call with the number asked.
 func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, asked *ir.Value) {
 	records, zero, one := l.out.Records, l.zero(ir.U32), l.konst(ir.U32, 1)
 	exit := func(c *ir.Value, results ...*ir.Value) { l.leave(c, ir.Break, loop, results...) }
@@ -185,7 +185,7 @@ func (c *Calls) slot(n int) []uint32 {
 	return c.words[c.kernel.callStart()+callSlots+n*c.kernel.slotWords:][:c.kernel.slotWords]
 }
 
-// Next returns a pending call, to be answered with [Calls.Answer], or false if there is none.
+// Next returns a pending call, to be answered with [Calls.Answer], or false if there is none. It returns each call once.
 func (c *Calls) Next() (call Call, ok bool) {
 	if c.kernel.slotWords == 0 {
 		return Call{}, false
@@ -229,7 +229,8 @@ func (c *Calls) take(slot int, words []uint32) (asked uint32, fresh bool) {
 	return asked, true
 }
 
-// Answer ends a call with the bits of its result, or with an error, which becomes a fault of the item.
+// Answer ends a call with the bits of its result or, if err is not nil, with a fault of the item. Any bits but 0 are true for a
+// bool.
 func (c *Calls) Answer(call Call, bits uint64, err error) {
 	if call.Result == ir.Bool && bits != 0 {
 		bits = 1
@@ -250,7 +251,7 @@ func (c *Calls) answer(slot int, number uint32, bits uint64, err error) {
 	atomic.StoreUint32(&words[slotAnswer], number<<1|failed)
 }
 
-// Err returns the error of the failed call behind a fault, or nil for other faults.
+// Err returns the error of the failed call behind a fault. It returns nil for other faults and for nil.
 func (c *Calls) Err(fault *Record) error {
 	if fault == nil || fault.Kind != interp.CallFailed.String() || len(fault.Bits) != 1 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// pollEvery is the number of loop iterations between two polls of the stop word; a power of two. In a loop with group
-// operations the items decide by a reduction. A loop with inner loops polls every pollEveryOuter iterations.
+// pollEvery is the number of loop iterations between two polls of the stop word. In a loop that a group must leave together, the
+// items decide by a reduction. Such a loop with inner loops polls every pollEveryOuter iterations. Both are powers of two.
 const (
 	pollEvery      = 1024
 	pollEveryOuter = 64
@@ -31,7 +31,7 @@ func typesOf(vs []*ir.Value) []ir.Type {
 	return out
 }
 
-// zeros returns zero constants for unused results.
+// zeros returns a constant 0 for each result, of its type.
 func (l *lowering) zeros(results []*ir.Value) []*ir.Value {
 	out := make([]*ir.Value, len(results))
 	for i, v := range results {
@@ -50,7 +50,8 @@ func (l *lowering) block(b *ir.Block) {
 	}
 }
 
-// inside lowers a nested block to a new one.
+// inside lowers block b of the structured instruction around. It appends to the block to, after the instructions that before
+// emits. before may be nil.
 func (l *lowering) inside(around *ir.Instr, b, to *ir.Block, before func()) {
 	outer := l.Block
 	l.Block = to
@@ -140,7 +141,8 @@ func (l *lowering) instr(in *ir.Instr) {
 	}
 }
 
-// unreachable ends a block that only faulted items can end; they must still reach the barriers.
+// unreachable emits the end of a block whose end only faulted items can reach. In kernels with group operations they go on after
+// the block, since they must reach the barriers.
 func (l *lowering) unreachable() {
 	if !l.meets || len(l.around) == 0 {
 		l.jump(ir.Return, nil)
@@ -239,7 +241,7 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 }
 
 // mustEndTogether reports whether the items of a group must leave a loop in the same iteration. This holds if the loop contains
-// group operations, or if its results, on which later control flow may depend, are uniform.
+// group operations, or if a result, on which later control flow may depend, is uniform. It holds for all loops if l.coupled is set.
 func (l *lowering) mustEndTogether(loop *ir.Instr) bool {
 	must := l.coupled || slices.ContainsFunc(loop.Results, func(v *ir.Value) bool { return l.uniform.Value(v) != ir.Varying })
 	loop.Then.Walk(func(in *ir.Instr) { must = must || in.Op.IsGroup() || in.Op == ir.Subgroup })

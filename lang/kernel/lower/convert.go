@@ -51,7 +51,7 @@ func (e *emitter) wrapFloat(to ir.Type, x *ir.Value) *ir.Value {
 	return e.wrap(to, e.sel(fits, small, big))
 }
 
-// quant rounds a float to a value of an element type.
+// quant rounds a float to a value of an element type. Every NaN becomes the canonical one.
 func (e *emitter) quant(elem ir.Type, x *ir.Value) *ir.Value {
 	switch {
 	case elem.Size() > 2:
@@ -79,7 +79,7 @@ func (e *emitter) toHalf(x *ir.Value) *ir.Value {
 	a := e.and(b, u(0x7fffffff))
 	normal := e.roundOff(e.sub(a, u((127-15)<<23)), e.i32(13))
 	n := e.sub(e.i32(126), e.wrap(ir.I32, e.shr(a, 23)))
-	tiny := e.and(e.lt(u(0x33000000), a), e.lt(a, u(0x38800000))) // more than half of the minimum subnormal
+	tiny := e.and(e.lt(u(0x33000000), a), e.lt(a, u(0x38800000))) // above half of the minimum subnormal, below the minimum normal
 	subnormal := e.roundOff(e.or(e.and(a, u(0x7fffff)), u(0x800000)), e.sel(tiny, n, e.i32(14)))
 	r := e.sel(tiny, subnormal, e.sel(e.le(u(0x38800000), a), normal, u(0)))
 	r = e.or(sign, e.sel(e.le(u(0x477ff000), a), u(0x7c00), r))

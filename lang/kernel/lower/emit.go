@@ -2,7 +2,8 @@ package lower
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// emitter appends leaves to the lowered kernel. Each method appends the instruction of its name and returns its result.
+// emitter appends leaves to the lowered kernel. Most methods append the instruction of their name and return its result. Some
+// fold constant operands.
 type emitter struct {
 	ir.Builder
 	target *Target
@@ -126,7 +127,7 @@ func (e *emitter) cast(t ir.Type, x *ir.Value) *ir.Value {
 	return e.Op(ir.Bitcast, t, x)
 }
 
-// bitsType returns the unsigned type with the size of t.
+// bitsType returns u64 for types of 8 bytes, and u32 for all others.
 func bitsType(t ir.Type) ir.Type {
 	if t.Size() == 8 {
 		return ir.U64
@@ -134,7 +135,8 @@ func bitsType(t ir.Type) ir.Type {
 	return ir.U32
 }
 
-// choose emits an If and returns the values that its blocks yield.
+// choose emits an If and returns its results, which are the values that then or els returns. A nil els returns none. If c is
+// the constant true, choose emits only then.
 func (e *emitter) choose(c *ir.Value, then, els func() []*ir.Value) []*ir.Value {
 	if is, known := truth(c); known && is {
 		return then()
@@ -162,7 +164,7 @@ func (e *emitter) when(c *ir.Value, then func()) {
 	e.choose(c, func() []*ir.Value { then(); return nil }, nil)
 }
 
-// leave ends a block by a jump under a condition.
+// leave emits a jump that is taken if c is true.
 func (e *emitter) leave(c *ir.Value, op ir.Op, target *ir.Instr, args ...*ir.Value) {
 	in := e.Nested(ir.If, nil, c)
 	outer := e.Block
@@ -177,7 +179,7 @@ func (e *emitter) jump(op ir.Op, target *ir.Instr, args ...*ir.Value) {
 	e.Emit(&ir.Instr{Op: op, Target: target, Args: args}, ir.Void)
 }
 
-// loop emits a loop whose body ends with a jump.
+// loop emits a loop and returns its results. body emits the instructions of an iteration, of which the last must be a jump.
 func (e *emitter) loop(results []ir.Type, init []*ir.Value, body func(l *ir.Instr, params []*ir.Value)) []*ir.Value {
 	in := e.Nested(ir.Loop, results, init...)
 	outer := e.Block
@@ -209,7 +211,7 @@ func (e *emitter) item(kind ir.ItemKind, axis int) *ir.Value {
 // variable is a private array of one element.
 type variable struct {
 	array *ir.Array
-	t     ir.Type // type in memory
+	t     ir.Type // type of the value; memory holds a bool as i32
 }
 
 func (e *emitter) get(v variable) *ir.Value {
@@ -235,7 +237,7 @@ func (e *emitter) unique(name string) string {
 	return name
 }
 
-// newArray adds an array to the kernel.
+// newArray adds an array of n elements to the kernel, under a unique name. n is ignored for buffers.
 func (e *emitter) newArray(name string, space ir.Space, t ir.Type, n int) *ir.Array {
 	name = e.unique(name)
 	a := &ir.Array{Name: name, Space: space, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{n}, ID: len(e.Kernel.Arrays)}

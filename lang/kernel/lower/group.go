@@ -69,7 +69,7 @@ func (e *exchange) together(in *ir.Instr, args []*ir.Value) *ir.Value {
 
 func (e *exchange) barrier() { e.Op(ir.Barrier, ir.Void) }
 
-// slot returns the byte offset of an item's slot in the scratch memory.
+// slot returns the byte offset of the slot of item n in the current half of the scratch memory.
 func (e *exchange) slot(n *ir.Value) *ir.Value {
 	if e.scratch == nil {
 		e.scratch = e.newArray(".scratch", ir.Shared, ir.U64, 2*e.options.MaxGroup)
@@ -93,7 +93,7 @@ func (e *exchange) take(t ir.Type, n *ir.Value) *ir.Value {
 	return e.load(t, e.scratch, at)
 }
 
-// fetch returns the value of another item of the group. It alternates between the halves of the scratch memory, so that one
+// fetch returns the value of x in item n of the group. It alternates between the halves of the scratch memory, so that one
 // barrier suffices.
 func (e *exchange) fetch(x, n *ir.Value) *ir.Value {
 	e.put(e.number, x)
@@ -295,7 +295,7 @@ func (e *exchange) subgroup(in *ir.Instr, args []*ir.Value) *ir.Value {
 	return v
 }
 
-// move lowers a broadcast or shuffle: the value of another lane, or 0 if the lane does not exist.
+// move lowers a broadcast or shuffle: the value of another lane, or 0 if the lane does not exist or its item is not active.
 func (e *exchange) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value) *ir.Value {
 	from, by := e.convert(ir.I64, lane), e.convert(ir.I64, d)
 	switch kind {
@@ -326,7 +326,8 @@ func (e *exchange) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value
 	return e.sel(there, e.fetch(x, source), e.zero(x.Type))
 }
 
-// ballot returns a bit per lane.
+// ballot returns x of each lane as one bit. base is the index in the group of the subgroup's first item, and length the number
+// of its lanes.
 func (e *exchange) ballot(x, base, length *ir.Value) *ir.Value {
 	if e.target.Has("subgroup.ballot", ir.Bool) {
 		return e.Emit(&ir.Instr{Op: ir.Subgroup, Subgroup: ir.SubgroupBallot, Args: []*ir.Value{x}}, ir.U64)

@@ -27,7 +27,8 @@ func targets(t testing.TB) []*lower.Target {
 	}
 }
 
-// compare runs a case in the leaf interpreter and in the interpreter, and returns the difference of the outcomes.
+// compare runs a case in the leaf interpreter and in the interpreter. It returns the first's outcome, and the difference of both
+// or "". If the leaf interpreter fails, it returns nil and the error.
 func compare(c *oracle.Case, target *lower.Target, known bool) (*oracle.Outcome, string) {
 	out, diff, err := c.CompareLeaves(target, known)
 	if err != nil {

@@ -18,7 +18,7 @@ type Options struct {
 	GroupSize    [3]int // group size of all launches, or zero if unknown
 	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero returns 0
 	Whole        bool   // launches have only complete groups
-	Unpolled     bool   // loops do not poll the stop word; all of them must terminate ([analysis.FindWork])
+	Unpolled     bool   // loops do not poll the stop word; all of them must terminate, as [analysis.FindWork] proves
 	Lockstep     bool   // items of a group meet in every iteration of simple loops; pays where a processor runs groups as loops
 	Observes     bool   // the kernel observed its groups before optimization, so prints are ordered by group
 }
@@ -37,10 +37,10 @@ type Kernel struct {
 	Meets        bool // the kernel has barriers, which all items of a group reach
 }
 
-// UnsupportedError reports an operation that cannot be lowered for a target.
+// UnsupportedError reports that a kernel cannot be lowered, because of an operation, the kernel's size or the [Options].
 type UnsupportedError struct {
 	Kernel string
-	Site   int // index in [ir.Kernel.Sites]
+	Site   int // index in [ir.Kernel.Sites]; 0 if not an operation is the cause
 	What   string
 }
 
@@ -209,7 +209,7 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	return l
 }
 
-// supported returns an error for an operation that has no lowering.
+// supported returns an error for the first operation that has no lowering, or for blocks that nest too deep.
 func (l *lowering) supported() (err error) {
 	l.from.Body.Walk(func(in *ir.Instr) {
 		what := ""
@@ -237,7 +237,7 @@ func (l *lowering) supported() (err error) {
 	return err
 }
 
-// converges verifies that all items of a group, including absent ones, reach each group operation together.
+// converges verifies that all items of a group, including absent and faulted ones, reach each group operation together.
 func (l *lowering) converges() error {
 	k := l.out.IR
 	body := *k.Body
@@ -250,7 +250,8 @@ func (l *lowering) converges() error {
 	return nil
 }
 
-// begin emits the prologue: coordinates, cleared memory, and the end of absent items.
+// begin emits the prologue: coordinates, cleared memory, and the end of absent items. In kernels with group operations it marks
+// absent items as not alive instead.
 func (l *lowering) begin() {
 	e := &l.emitter
 	for axis := range l.global {
@@ -296,7 +297,7 @@ func (l *lowering) begin() {
 	l.first.begin(l)
 }
 
-// allSurvive reports whether every item is present and cannot fault.
+// allSurvive reports whether every item is present, and can neither fault nor be stopped by the host.
 func (l *lowering) allSurvive() bool {
 	all := l.options.Whole
 	l.from.Body.Walk(func(in *ir.Instr) {
@@ -316,7 +317,8 @@ func (l *lowering) isAlive() *ir.Value {
 	return l.get(l.alive)
 }
 
-// clear emits stores of zero to an array: each item clears all of it, or the items of the group share the work.
+// clear emits stores of zero to all elements of an array. Each item clears the whole array if shared is nil. Otherwise the items
+// of the group share the work.
 func (l *lowering) clear(a *ir.Array, shared *ir.Value) {
 	const unrolled = 64
 	e := &l.emitter
@@ -345,7 +347,7 @@ func (l *lowering) clear(a *ir.Array, shared *ir.Value) {
 	})
 }
 
-// clearShared clears the shared arrays that are not proved to be written first.
+// clearShared clears the shared arrays that the kernel accesses, except those in l.first. A barrier follows if there are any.
 func (l *lowering) clearShared() {
 	any := false
 	used := map[*ir.Array]bool{}
@@ -362,7 +364,7 @@ func (l *lowering) clearShared() {
 	}
 }
 
-// sweep removes pure instructions with unused results, and private and scratch arrays without accesses.
+// sweep removes pure instructions, divisions and loads with unused results, and then dead variables and arrays.
 func (l *lowering) sweep() {
 	k := l.out.IR
 	used := make([]bool, k.NumValues())
@@ -397,7 +399,7 @@ func (l *lowering) sweep() {
 	for before := -1; before != l.size(); {
 		before = l.size()
 		clear(used)
-		// operands of backward jumps are used before the visit of their definition, so they are marked first
+		// operands of terminators and loops are marked before the visit, which runs backwards
 		k.Body.Walk(func(in *ir.Instr) {
 			if in.Op.IsTerminator() || in.Op == ir.Loop {
 				for _, a := range in.Args {
@@ -415,7 +417,7 @@ func (l *lowering) size() (n int) {
 	return n
 }
 
-// dropDeadVariables removes stores to variables of this package that are never loaded, and arrays without accesses.
+// dropDeadVariables removes stores to private arrays that are never loaded, and all arrays without accesses except buffers.
 func (l *lowering) dropDeadVariables() {
 	k := l.out.IR
 	loaded, used := map[*ir.Array]bool{}, map[*ir.Array]bool{}

@@ -84,8 +84,8 @@ func (l *lowering) wideIndex(in *ir.Instr, k int, v *ir.Value) *ir.Value {
 	return l.plus(l.wide[d.Axis], plus)
 }
 
-// wideSum returns an index within bounds as i64 if it is a sum with an identifier or a counter, else nil. A sum of an i32 and one
-// that is not negative does not wrap within bounds. Drivers of processors see that neighbouring items access neighbours.
+// wideSum returns an index within bounds as i64 if it is a sum with a local identifier or a counter, else nil. A sum of an i32
+// and one that is not negative does not wrap within bounds. Compilers then see that adjacent items access adjacent elements.
 func (l *lowering) wideSum(d *ir.Instr) *ir.Value {
 	if d == nil || d.Op != ir.Add {
 		return nil
@@ -150,7 +150,7 @@ func (l *lowering) access(in *ir.Instr) {
 	}
 }
 
-// both returns a conjunction; nil stands for true.
+// both returns the conjunction of x and y. A nil y stands for true.
 func (l *lowering) both(x, y *ir.Value) *ir.Value {
 	if y == nil {
 		return x
@@ -229,7 +229,7 @@ func (l *lowering) faultIf(c *ir.Value, m Message, operands ...*ir.Value) {
 	l.failing(c, func() { l.recordFault(m, operands...) })
 }
 
-// assert lowers an Assert.
+// assert lowers an Assert. It emits nothing with [Options.Unchecked].
 func (l *lowering) assert(in *ir.Instr) {
 	if l.options.Unchecked {
 		return
@@ -262,7 +262,7 @@ func (l *lowering) atomically(in *ir.Instr, t ir.Type, a *ir.Array, at *ir.Value
 	})[0])
 }
 
-// update returns the new value of an element.
+// update returns the value that an atomic operation stores: old combined with x, or x itself for an exchange.
 func (l *lowering) update(kind ir.AtomicKind, old, x *ir.Value) *ir.Value {
 	var v *ir.Value
 	switch kind {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Offsets in the buffer of records. Before a launch the host clears all words except CapacityWord.
+// Offsets in the buffer of records, in words. Before a launch the host sets CapacityWord and clears all other words.
 const (
 	StopWord     = 0 // nonzero: the host requests the end of the launch
 	FaultWord    = 1 // 0, or 1 + the index of the fault's message
@@ -25,15 +25,15 @@ type Message struct {
 	Site  int
 	Kind  string // name of the [interp.FaultKind]; "" for a print or a call
 	Array *ir.Array
-	Axis  int      // axis of the index that is out of bounds
-	Text  []string // text between the operands
-	Types []ir.Type
+	Axis  int       // axis of the index that is out of bounds
+	Text  []string  // text between the operands
+	Types []ir.Type // types of the operands
 
 	Service string  // name of the called service
 	Result  ir.Type // result type of the call
 }
 
-// Words returns the length of the record: the message index, the item's coordinates, and the operands.
+// Words returns the length of the record in words: the message index, the item's coordinates, and the operands.
 func (m *Message) Words() int {
 	n := 4
 	for _, t := range m.Types {
@@ -143,7 +143,7 @@ func longestFault(k *ir.Kernel) int {
 	return most
 }
 
-// bump adds to a word of the records and returns its old value.
+// bump emits an atomic addition to a word of the records and returns the old value.
 func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 	a := l.out.Records
 	if l.target.Has("atomic.add", ir.U32) {
@@ -157,10 +157,10 @@ func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 	})[0]
 }
 
-// PrintStart returns the offset of the print records.
+// PrintStart returns the offset of the print records in words.
 func (k *Kernel) PrintStart() int { return k.callStart() + k.callWords() }
 
-// NewRecords returns the records of a launch with space for prints.
+// NewRecords returns the words of a launch's records, with printWords words for prints.
 func (k *Kernel) NewRecords(printWords int) []uint32 {
 	words := make([]uint32, k.PrintStart()+printWords)
 	words[CapacityWord] = uint32(min(printWords, math.MaxInt32))
@@ -170,7 +170,7 @@ func (k *Kernel) NewRecords(printWords int) []uint32 {
 // Record is a print or a fault of an item.
 type Record struct {
 	*Message
-	Item [3]int
+	Item [3]int   // global coordinates of the item
 	Text string   // text of a print or an assertion, including the operands
 	Bits []uint64 // bits of the operands
 }

@@ -41,7 +41,7 @@ func words(values ...uint32) (data []byte) {
 	return data
 }
 
-// launch returns a case with one dimension.
+// launch returns a case that runs a kernel on size items in groups along one axis, with these buffers.
 func launch(k *ir.Kernel, size, group int, buffers ...[]byte) *oracle.Case {
 	c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: 4}
 	for i, b := range buffers {
@@ -220,7 +220,7 @@ func TestLostPrints(t *testing.T) {
 	}
 }
 
-// clears returns the number of zero stores to the kernel's shared arrays before the first barrier.
+// clears returns the number of stores of constants to the named array.
 func clears(k *lower.Kernel, name string) (n int) {
 	k.IR.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Store && in.Array.Name == name && in.Args[1].Def != nil && in.Args[1].Def.Op == ir.Const {

@@ -6,7 +6,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // has one store, which the items execute together. Every later access follows a barrier, and the indices are local IDs that
 // cover the array. Inactive items store 0, except to elements that they stored before their fault.
 type firstStores struct {
-	stores map[*ir.Instr]*variable // whether the item has stored its element
+	stores map[*ir.Instr]*variable // by store: variable that is true if the item has stored its element
 }
 
 func (f *firstStores) has(a *ir.Array) bool {

@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// Leaf is an operation of lowered kernels.
+// Leaf describes operations of lowered kernels that have the same types and the same precondition.
 type Leaf struct {
-	Name     string // operation with its kind
-	Types    string // types of the first operand, or of the element in memory
+	Name     string // operations, each with its kind, separated by spaces
+	Types    string // types for [LeafOf], separated by spaces; "any" is all types, "" is none
 	Optional bool   // other leaves can replace it if a target lacks it
 	Meaning  string // includes the precondition on operands
 }
@@ -71,7 +71,8 @@ const nestedJumps = "nested jumps"
 // over the items cannot prove that 32-bit sums do not wrap.
 const wideIndices = "wide indices"
 
-// leafNames maps operations to their types, each with whether it is optional.
+// leafNames maps each operation to its types, and each type to whether the leaf is optional. The type is "" for operations
+// without operands.
 var leafNames = later.Value[map[string]map[string]bool]{Make: func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for _, l := range Leaves {
@@ -100,12 +101,13 @@ type Target struct {
 	native map[string]bool
 }
 
-// NewTarget returns a target with the named optional leaves, such as "min.f32" or, for all types, "mulhi".
+// NewTarget returns a target with the named optional leaves, such as "min.f32" or, for all types, "mulhi". It returns an error
+// for a name that is not listed here.
 //
 // Further names are capabilities: "nested jumps" allows break and continue to leave several constructs at once. "calls" means
 // that the host serves the records while a launch runs. "wide indices" computes addresses from global identifiers in 64 bits.
-// "everything" stands for all of these. "extension.NAME" keeps that
-// extension operation with its operands and its fallback block.
+// "everything" is all optional leaves and all capabilities. "extension.NAME" keeps that extension operation with its operands
+// and its fallback block.
 func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {
@@ -133,7 +135,8 @@ func NewTarget(name string, leaves ...string) (*Target, error) {
 	return t, nil
 }
 
-// Has reports whether the target has an optional leaf for a type, which is Void for operations without operands.
+// Has reports whether the target has an optional leaf for a type, which is Void for operations without operands. It returns
+// false for required leaves.
 func (t *Target) Has(leaf string, typ ir.Type) bool {
 	if typ == ir.Void {
 		return t.native[leaf+"."]
@@ -153,7 +156,7 @@ func (t *Target) CallsHost() bool { return t.native[hostCalls] }
 // HasExtension reports whether the target implements an extension operation.
 func (t *Target) HasExtension(name string) bool { return t.native["extension."+name] }
 
-// Native returns the sorted names of the target's optional leaves.
+// Native returns the sorted names of the target's optional leaves, each with its type, capabilities and extensions.
 func (t *Target) Native() []string {
 	var names []string
 	for n := range t.native {
@@ -163,7 +166,7 @@ func (t *Target) Native() []string {
 	return names
 }
 
-// LeafOf returns the name and type of an instruction's entry in the table.
+// LeafOf returns the name and the type by which [Leaves] lists an instruction. The type is Void for instructions without a type.
 func LeafOf(in *ir.Instr) (name string, t ir.Type) {
 	name = in.Op.String()
 	if len(in.Args) > 0 {

@@ -178,7 +178,7 @@ var updates = later.Value[map[ir.AtomicKind]ir.Op]{Make: func() map[ir.AtomicKin
 		ir.AtomicAnd: ir.And, ir.AtomicOr: ir.Or, ir.AtomicXor: ir.Xor}
 }}
 
-// update returns the result of an optional atomic operation.
+// update returns the value that an optional atomic operation stores, from the old value and its operand.
 func update(in *ir.Instr, old, x uint64) uint64 {
 	v := in.Results[0]
 	r, _ := scalar.Eval(&ir.Instr{Op: updates.Get()[in.Atomic], Args: []*ir.Value{v, v}, Results: in.Results}, old, x)
@@ -356,7 +356,7 @@ func (t *item) float(in *ir.Instr, typ ir.Type, x, y, z uint64) uint64 {
 	return t.optional(in, x, y, z)
 }
 
-// optional evaluates operations with package scalar: roundings and optional leaves.
+// optional evaluates the operations that package scalar implements, among them roundings and all optional leaves.
 func (t *item) optional(in *ir.Instr, args ...uint64) uint64 {
 	r, ok := scalar.Eval(in, args[:len(in.Args)]...)
 	if !ok {

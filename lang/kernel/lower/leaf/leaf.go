@@ -7,7 +7,7 @@
 // # Design
 //
 // Only an interpreter can report the precondition that an operation broke: a shift beyond the width has some result on every
-// real processor. Memory is filled with garbage, so a kernel that relies on anything else differs.
+// real processor. Shared and private arrays begin with garbage, so a kernel that relies on other contents differs.
 package leaf
 
 import (
@@ -40,7 +40,7 @@ type Launch struct {
 	Host func()
 }
 
-// hostTurn calls the host, if set.
+// hostTurn calls l.Host. If that is nil, it lets other goroutines run.
 func (l *Launch) hostTurn() {
 	if l.Host != nil {
 		l.Host()
@@ -87,7 +87,8 @@ func (t *item) fail(in *ir.Instr, format string, args ...any) {
 	panic(trap{fmt.Errorf("item %d of group %v, '%v': %s", t.number, t.g.at, in, fmt.Sprintf(format, args...))})
 }
 
-// Run runs a launch. It returns an error for an instruction that is not a leaf of the target, or an unsatisfied precondition.
+// Run runs a launch. It returns an error for an instruction that is not a leaf of the target, or an unsatisfied precondition. It
+// also does if a group does not meet at a group operation, or the launch exceeds [Launch.Steps].
 func Run(k *lower.Kernel, target *lower.Target, l *Launch) (err error) {
 	m := &machine{k: k, l: l, target: target, began: time.Now()}
 	defer func() {
@@ -188,7 +189,7 @@ func (m *machine) group(at [3]int) {
 	g.run()
 }
 
-// run runs the items from one group operation to the next.
+// run runs all items of the group to their end, each in turn from one group operation to the next.
 func (g *group) run() {
 	next := make([]func() (*ir.Instr, bool), len(g.items))
 	for n, t := range g.items {
