@@ -7,8 +7,9 @@ import (
 )
 
 // CanonicalizeNaNs inserts a [ir.Quant] before each use that exposes the bits of a computed float, so that a stored NaN is
-// canonical. Such uses are stores of f32 and f64 in buffers, the operands that atomics store or compare, and the operands of
-// [ir.Call]. Stores of f16 and bf16 and arithmetic atomics canonicalize by themselves.
+// canonical. Such uses are the operands that atomics store or compare, and the operands of [ir.Call]. They are also stores of f32
+// and f64 in buffers, and in arrays with a compare-exchange. Stores of f16 and bf16 and arithmetic atomics canonicalize by
+// themselves.
 //
 // A plain copy keeps its bits. All sources of a plain copy are elements of f32 or f64, scalar parameters and constants. It may
 // pass through control flow, [ir.Select] and shuffles, and through private or shared arrays that hold only copies.
@@ -88,7 +89,7 @@ func (c *copies) block(b *ir.Block) {
 // computes reports whether the result of an instruction, if it is a float, is not a plain copy.
 func (c *copies) computes(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.Const: // source constants contain only the canonical NaN
+	case ir.Const: // every NaN, since folding may have computed it
 		return in.Type() == ir.F32 && in.Bits&math.MaxInt32 > 0x7f800000 || in.Type() == ir.F64 && in.Bits&math.MaxInt64 > 0x7ff<<52
 	case ir.Quant, ir.Call, ir.Loop:
 		return false
@@ -134,8 +135,8 @@ func (c *copies) insert(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// shows reports whether the bits of a NaN among an instruction's operands are observable. They are in stores of whole
-// floats, atomic exchanges and calls of the host.
+// shows reports whether the bits of a NaN among an instruction's operands are observable. They are in atomic exchanges and stores,
+// calls of the host, and stores of f32 and f64 in buffers or arrays with a compare-exchange.
 func (c *copies) shows(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Store:

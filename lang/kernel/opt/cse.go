@@ -61,7 +61,7 @@ type cse struct {
 	changed bool
 }
 
-// gather computes the effects of structured instructions.
+// gather returns the effect of an instruction, and records the effects of structured instructions in m.effects.
 func (m *cse) gather(in *ir.Instr) effect {
 	var e effect
 	switch in.Op {
@@ -162,7 +162,8 @@ func (m *cse) structured(in *ir.Instr) {
 	m.apply(e)
 }
 
-// duplicate replaces the result of an instruction by an available one, or makes it available.
+// duplicate replaces the result of an instruction by an available one, and reports whether it did. Otherwise it makes the result
+// available and applies the instruction's effect.
 func (m *cse) duplicate(in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.Load:
@@ -184,7 +185,8 @@ func (m *cse) duplicate(in *ir.Instr) bool {
 	return false
 }
 
-// enter replaces result by the value of an available equal expression, or makes it available.
+// enter replaces result by the value of an available equal expression, and reports whether there is one. Otherwise it makes the
+// expression available.
 func (m *cse) enter(x expression, result *ir.Value) bool {
 	hash := x.hash()
 	for i := *m.bucket(hash); i != 0; i = m.table[i].next {

@@ -85,7 +85,7 @@ func Passes(level int) []Pass {
 }
 
 // Run optimizes the kernels of a verified module in place and renumbers their values. facts may be nil. Existing proofs are
-// discarded and recomputed.
+// discarded. All levels but [None] compute them anew.
 func Run(m *ir.Module, level int, facts *Facts) {
 	passes := Passes(level)
 	for _, k := range m.Kernels {

@@ -87,7 +87,7 @@ func (f *folder) simple(b *ir.Block, in *ir.Instr) {
 	f.define(in.Results)
 }
 
-// constant replaces an instruction with constant operands by a constant.
+// constant replaces an instruction with constant operands by a constant, and reports whether it did.
 func (f *folder) constant(in *ir.Instr) bool {
 	var args [3]uint64
 	if len(in.Args) > len(args) {
@@ -155,7 +155,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 	f.define(in.Results)
 }
 
-// onlyEnd reports whether control leaves a block only at its end, whose terminator is end.
+// onlyEnd reports whether control leaves the Region in only at the end of its block, whose terminator is end.
 func (f *folder) onlyEnd(in, end *ir.Instr) bool {
 	breaks := f.s.Breaks[in]
 	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end

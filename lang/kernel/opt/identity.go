@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// identity returns a value equal to the instruction's result, or rewrites the instruction in place to a simpler one and returns
-// nil. Every rule is exact for all operands; only the payload of a NaN may change. Constants become right operands of
-// commutative operations.
+// identity returns a value equal to the instruction's result, or nil if it finds none. It may have rewritten the instruction in
+// place to a simpler one then. Every rule is exact for all operands; only the payload of a NaN may change. Constants become right
+// operands of commutative operations.
 func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	if commutes(in.Op) {
 		if _, left := analysis.ConstBits(in.Args[0]); left {
@@ -293,7 +293,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	return nil
 }
 
-// widened returns the 32-bit integer from which v was widened to 64 bits, or nil.
+// widened returns the 32-bit integer that v converts to another type, or nil. Callers check that this type is i64.
 func widened(v *ir.Value) *ir.Value {
 	if !defines(v, ir.Convert) {
 		return nil

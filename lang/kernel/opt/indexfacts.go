@@ -17,7 +17,7 @@ import (
 // holds, it proves every bounds check with that maximum. If a comparison in the kernel bounds the index, the maximum is 0 and the
 // extent 1. Then only the sums and products of the index must fit.
 type IndexFact struct {
-	Most   Bound
+	Most   Bound // maximum of the index; nil is 0
 	Buffer string
 	Extent int      // index of the buffer's extent, or the extent itself if Buffer is empty
 	Fits   []Bound  // terms that must be at most 2^31 − 1, so that no intermediate result wraps
@@ -71,7 +71,7 @@ func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	return out
 }
 
-// Holds reports whether the fact holds for a launch with these values of terms.
+// Holds reports whether the fact holds for a launch, for which value returns the value of a term.
 func (f *IndexFact) Holds(value func(Term) int64) bool {
 	for _, name := range f.Counts {
 		if value(Term{Kind: TermScalar, Name: name}) < 0 {
@@ -154,7 +154,7 @@ func (b Bound) times(o Bound) (Bound, bool) {
 
 func number(n int64) Bound { return Bound{{Factor: n}} }
 
-// String returns the term as text, such as size.x or n, with quoted names.
+// String returns the term as text, such as size.x, or "n" for a parameter and "x".0 for an extent.
 func (t Term) String() string {
 	switch t.Kind {
 	case TermExtent:
@@ -183,7 +183,7 @@ func (b Bound) String() string {
 	return out.String()
 }
 
-// String returns the fact as a formula, which is unique.
+// String returns the fact as a formula. Different facts have different formulas.
 func (f *IndexFact) String() string {
 	var out strings.Builder
 	out.WriteString(f.Most.String() + " < ")
@@ -201,7 +201,7 @@ func (f *IndexFact) String() string {
 	return out.String()
 }
 
-// equal reports whether two facts are equal.
+// equal reports whether two facts have equal fields, with their terms and names in the same order.
 func (f *IndexFact) equal(o IndexFact) bool {
 	return f.Buffer == o.Buffer && f.Extent == o.Extent && f.Most.equal(o.Most) && slices.EqualFunc(f.Fits, o.Fits, Bound.equal) &&
 		slices.Equal(f.Counts, o.Counts)
@@ -322,8 +322,8 @@ func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	return nil, false
 }
 
-// related returns a bound of v from one of its relations, to t, or false if it finds none. Coordinates are skipped, because
-// the launch's size bounds them.
+// related returns a bound of t, to which v has a relation, or false if it finds none. It ignores relations of an item's coordinate
+// to sizes and computed values, because the launch's size bounds coordinates.
 func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	switch {
 	case defines(v, ir.Item) && (t.size || t.v != nil && t.v.Def != nil):

@@ -95,7 +95,7 @@ func divRange(t ir.Type, x, y interval) interval {
 	return r
 }
 
-// remRange returns the interval of a remainder; it is exact only for positive divisors.
+// remRange returns the interval of a remainder. It is full unless all divisors are positive.
 func remRange(t ir.Type, x, y interval) interval {
 	if y.lo < 1 {
 		return full(t)

@@ -5,9 +5,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// LICM moves loop-invariant code out of loops. It moves pure instructions that every iteration executes. It moves loads if they
-// cannot fault before the loop and the loop does not write their memory. It moves all constants, and all reads of extents and of
-// the position of the item.
+// LICM moves loop-invariant code out of loops: pure instructions, integer divisions and loads that every iteration executes. It
+// moves divisions and loads only if they cannot fault before the loop, and loads only if the loop does not write their memory. It
+// moves all constants, and all reads of extents and of the position of the item.
 func LICM(k *ir.Kernel, facts *Facts) bool {
 	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {
@@ -92,7 +92,8 @@ func (h *licm) block(b *ir.Block) {
 	b.Instrs = kept
 }
 
-// empty appends the instructions of a block that can leave the loop to before.
+// empty moves the instructions of a block that can leave the loop to the end of before, which it returns. always means that every
+// iteration executes the block.
 func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {

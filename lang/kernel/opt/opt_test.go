@@ -40,7 +40,7 @@ func sameOutcome(t *testing.T, what string, c *oracle.Case, got, want *oracle.Ou
 	return true
 }
 
-// trueFacts returns all facts that hold for a case's launch.
+// trueFacts returns facts that hold for a case's launch. They include the extents of parameters with an even index only.
 func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
 	t.Helper()
 	facts := &opt.Facts{Size: c.Size, GroupSize: c.GroupSize, Extents: map[string][]int{}}
@@ -57,7 +57,7 @@ func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
 				}
 			}
 		}
-		if i%2 == 0 { // in other cases only the sizes are known
+		if i%2 == 0 { // of other buffers only relations to the launch's size are known
 			facts.Extents[p.Name] = extents
 		}
 	}

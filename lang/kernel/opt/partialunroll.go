@@ -15,9 +15,9 @@ type PartialUnrollLimits struct {
 	Leave func(loop *ir.Instr) bool // if not nil, selects loops to leave unchanged
 }
 
-// PartialUnroll unrolls loops with constant trip counts, by a factor or completely. Proofs of indices remain valid. It runs
-// after [Run] and renumbers values. It adds the constant parts of indices last, so that adjacent accesses differ by a
-// displacement. It returns the unroll factors of the remaining loops, and whether it changed the kernel.
+// PartialUnroll unrolls innermost loops with constant trip counts, by a factor or completely. Proofs of indices remain valid. It
+// runs after [Run] and renumbers values. It adds the constant parts of indices last, so that adjacent accesses differ by a
+// displacement. It returns the factors of the loops that it unrolled by a factor, and whether it changed the kernel.
 func PartialUnroll(k *ir.Kernel, limits PartialUnrollLimits) (times map[*ir.Instr]int, changed bool) {
 	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), trips: map[*ir.Instr]*trip{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
@@ -107,7 +107,7 @@ func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	return ok
 }
 
-// counted returns the plan of a counted loop: the counter's start, step and limit are constants and it does not wrap. It
+// counted returns the trip of a counted loop: the counter's start, step and limit are constants and it does not wrap. It
 // returns nil for other loops.
 func (r *partialUnroller) counted(loop *ir.Instr) *trip {
 	p := r.wayOut(loop)
@@ -238,7 +238,8 @@ func addLast(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// added splits the sum of a value and a constant, or their difference. It returns false for other values.
+// added splits the sum of a value and a constant, or their difference, into the value and the constant to add. For other values it
+// returns v, 0 and false.
 func added(v *ir.Value) (of *ir.Value, c int64, ok bool) {
 	if d := v.Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
 		if c, ok := analysis.ConstInt(d.Args[1]); ok {

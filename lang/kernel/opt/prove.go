@@ -9,7 +9,8 @@ import (
 )
 
 // Prove finds the index and divisor checks that cannot fail and sets their bits in [ir.Instr.Proved]. It propagates intervals
-// of integers, and relations a ≤ b + c between integers, extents and sizes, through arithmetic, conditions and loops.
+// of integers, and relations a ≤ b + c between integers, extents and sizes, through arithmetic, conditions and loops. It reports
+// whether a bit changed.
 func Prove(k *ir.Kernel, facts *Facts) bool {
 	p := newProver(k, facts)
 	p.block(k.Body)
@@ -96,12 +97,11 @@ type prover struct {
 
 	products map[*ir.Array][]*ir.Value // products of all extents of an array
 
-	// Optional results, or nil: facts that would prove further checks, and unproved bounds of accesses. The last holds, for each
-	// loop, the accesses and divisions that cannot fail at its entry.
-	wanted  map[*ir.Instr][]SizeFact
-	asks    map[*ir.Instr][]IndexFact
-	doubts  map[*ir.Instr]Doubt
-	movable map[*ir.Instr]map[*ir.Instr]bool
+	// Optional results; those not asked for are nil.
+	wanted  map[*ir.Instr][]SizeFact         // facts that would prove further checks
+	asks    map[*ir.Instr][]IndexFact        // facts that would prove further checks
+	doubts  map[*ir.Instr]Doubt              // unproved bounds of accesses
+	movable map[*ir.Instr]map[*ir.Instr]bool // by loop: see findMovable
 
 	wrap *wrapSearch // not nil in a search for operations that wrap
 }
@@ -324,7 +324,7 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 			}
 			given := short.Terminator().Args[i]
 			c, ok := analysis.ConstBits(given)
-			if given == in.Args[0] || ok && (c == 1) != is { // either operand is the condition itself
+			if given == in.Args[0] || ok && (c == 1) != is { // the short arm yields the condition itself, or the constant !is
 				p.assume(in.Args[0], is, depth+1)
 				p.assume(long.Terminator().Args[i], is, depth+1)
 			}
@@ -355,7 +355,7 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 	}
 }
 
-// below reports whether t + c is less than the other term.
+// below reports whether the facts prove that t + c is less than the term than. depth is the maximum number of relations to use.
 func (p *prover) below(t term, c int64, than term, depth int) bool {
 	if t == than {
 		return c < 0

@@ -111,7 +111,8 @@ func (s steps) tighten(r interval) interval {
 	return interval{lo, hi}
 }
 
-// lastAttempt is the index of the attempt without assumptions.
+// lastAttempt is the index of the first attempt without assumptions. It is also the last, except in a search for operations that
+// wrap.
 const lastAttempt = 2
 
 func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) interval {
@@ -176,12 +177,12 @@ func (p *prover) wraps(sum, param *ir.Value) bool {
 	return !ok && p.rangeOf(sum).hi > full(param.Type).hi+by
 }
 
-// findMovable records the accesses and divisions in a loop that cannot fail at its entry.
+// findMovable records the loads and divisions with invariant operands in a loop, and whether they cannot fail at its entry.
 func (p *prover) findMovable(loop *ir.Instr) {
 	if p.movable == nil {
 		return
 	}
-	p.movable[loop] = nil // moved here under an outer loop's failed assumption
+	p.movable[loop] = nil // drops what was found under an outer loop's failed assumption
 	if p.visits < 0 {
 		return
 	}

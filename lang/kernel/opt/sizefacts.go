@@ -25,15 +25,15 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 	})
 }
 
-// Doubt is the set of unproved bounds of an access's indices, as bits. Negative indices are below their extents, so a
-// comparison with 0 would prove them.
+// Doubt is the set of unproved bounds of an access's indices. Bit i of a field describes index i. A comparison with 0 would prove
+// the indices of Negative.
 type Doubt struct {
-	Negative uint32
+	Negative uint32 // the index is below its extent, but may be negative
 	Either   uint32 // neither bound of the index is proved
 	Wrapped  uint32 // negative only if a sum or product overflows
 }
 
-// Doubts returns the unproved bounds of accesses.
+// Doubts returns the unproved bounds of all loads, stores and atomic operations.
 func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	p := newProver(k, facts)
 	p.doubts = map[*ir.Instr]Doubt{}

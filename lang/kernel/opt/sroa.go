@@ -53,7 +53,7 @@ type sroa struct {
 	vars    map[*ir.Array]map[int]int // indices of elements, by offset
 	types   []ir.Type                 // element types, by index
 	written map[*ir.Instr][]int       // indices of elements written in a structured instruction
-	carried int                       // total size of written, or too many if one instruction exceeds its limit
+	carried int                       // total size of written, or maxCarried + 1 if an instruction exceeds ir.MaxOperands
 	subst   map[*ir.Value]*ir.Value   // values of element loads
 	zeros   map[ir.Type]*ir.Value
 	order   []ir.Type // order in which the zeros were created
@@ -114,7 +114,7 @@ func (p *sroa) choose() bool {
 	return true
 }
 
-// offset returns the byte offset of an access in its array, if its indices are constants in bounds.
+// offset returns the byte offset of an access in its array, or false unless its indices are constants in bounds.
 func offset(in *ir.Instr) (int, bool) {
 	r := in.Resolve()
 	at := r.Offset

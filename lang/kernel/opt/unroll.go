@@ -121,8 +121,8 @@ func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool
 	return true
 }
 
-// trip returns the trip of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count. It
-// returns nil for other loops.
+// trip returns the trip of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count of at most
+// maxTrips. It returns nil for other loops.
 func (u *unroller) trip(loop *ir.Instr) *trip {
 	if p, ok := u.trips[loop]; ok {
 		return p
@@ -227,7 +227,7 @@ func (c constants) compute(in *ir.Instr) {
 	}
 }
 
-// size returns the number of instructions of a block after unrolling the chosen loops.
+// size returns the number of instructions of a block after unrolling the chosen loops, but at most 2·maxUnrolled.
 func (u *unroller) size(b *ir.Block) int {
 	if b == nil {
 		return 0

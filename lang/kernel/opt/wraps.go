@@ -14,14 +14,15 @@ type Launches struct {
 	Extents   map[string][]int64  // maximum extents of buffers by name, outermost first
 	Scalars   map[string][2]int64 // minimum and maximum of parameters
 
-	// Trips is the maximum trip count of a loop whose bound is unknown.
+	// Trips is the maximum trip count of a loop whose bound is unknown; 0 means no maximum.
 	Trips int64
 	// Margin is the minimum distance from the limits of its type for an integer of unknown origin, such as a loaded one.
 	Margin int64
 }
 
-// Wraps returns the operations on 32-bit and i64 integers whose result may overflow their type. Without launches it assumes
-// nothing. ok is false if the kernel is too large to analyse; the set is then incomplete.
+// Wraps returns the operations on 32-bit and i64 integers whose result may overflow their type. The set also has conversions to
+// u32 of integers that may be negative. Without launches it assumes nothing. ok is false if the kernel is too large to analyse;
+// the set is then incomplete.
 func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p := newProver(k, nil)
 	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}
@@ -98,7 +99,7 @@ func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	})
 }
 
-// likely returns the interval of an integer of unknown origin.
+// likely returns the interval that is assumed of an integer of unknown origin. For i64 it is the full one.
 func (w *wrapSearch) likely(t ir.Type) interval {
 	r := full(t)
 	if w == nil || t == ir.I64 {
@@ -139,7 +140,7 @@ func (w *wrapSearch) negative(v *ir.Value) bool {
 	return w.p.rangeOf(v).lo < 0
 }
 
-// isRing reports whether the low bits of an operation's result depend only on those of its operands.
+// isRing reports whether an operation returns the low bits of its exact result, which may overflow.
 func isRing(op ir.Op) bool {
 	return op == ir.Add || op == ir.Sub || op == ir.Mul || op == ir.Neg || op == ir.Abs
 }
@@ -202,8 +203,8 @@ type claim struct {
 	supposed  bool      // most comes from Launches.Trips
 }
 
-// rounds returns the maximum number of completed iterations of a loop whose counter starts in first, grows by at least
-// step, and is in r. It returns false if there may be too many for an i32.
+// rounds returns the maximum number of completed iterations of a loop whose counter starts in first and is in r. The counter grows
+// by at least step or, if step is negative, falls by at least −step. It returns false if there may be too many for an i32.
 func rounds(first, r interval, step int64) (int64, bool) {
 	way, ok := addOK(r.hi, -first.lo)
 	if step < 0 {
@@ -235,8 +236,8 @@ func (c *claim) after(t ir.Type, n int64) interval {
 	return by
 }
 
-// claimed returns the interval of a loop parameter by its claim at the current position. It returns false without a claim
-// of bounds.
+// claimed returns the interval of a loop parameter by its claim at the current position. It returns false if the parameter has no
+// claim, or one that is not bounded.
 func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 	c := w.claims[v]
 	if c == nil || !c.bounded {
@@ -356,7 +357,7 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	return plain
 }
 
-// rangeSeen returns the interval of a value at its definition.
+// rangeSeen returns the interval of a value at its definition, or the current one if the definition has not been visited.
 func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 	if n, ok := analysis.ConstInt(v); ok {
 		return exactly(n)
@@ -461,7 +462,7 @@ func (w *wrapSearch) forget(params []*ir.Value) {
 	}
 }
 
-// bring joins the intervals of a continue's operands with those of the others.
+// bring returns the intervals of a continue's operands, joined with old, those of the loop's earlier continues. old may be nil.
 func (w *wrapSearch) bring(old []interval, args []*ir.Value) []interval {
 	now := make([]interval, len(args))
 	for i, a := range args {
