@@ -10,7 +10,7 @@ import (
 // affineLoads emits loads at affine indices.
 type affineLoads struct {
 	*generator
-	buffers []*array // for such loads alone
+	buffers []*array // buffers that only these loads access
 }
 
 // affine is a sum of multiples of coordinates and loop counters, with its minimum and maximum.
@@ -19,7 +19,7 @@ type affine struct {
 	low, high int
 }
 
-// sum returns a random sum.
+// sum emits a random sum whose minimum is not negative.
 func (g *affineLoads) sum() affine {
 	sum := affine{}
 	for range 1 + g.IntN(2) {
@@ -53,7 +53,7 @@ func (g *affineLoads) sum() affine {
 	return sum
 }
 
-// counting returns an enclosing loop with a known trip count, or nil.
+// counting returns a random enclosing loop whose maximum trip count is known, or nil.
 func (g *affineLoads) counting() *target {
 	for _, t := range g.targets {
 		if t.rounds > 0 && g.chance(60) {
@@ -63,14 +63,14 @@ func (g *affineLoads) counting() *target {
 	return nil
 }
 
-// maxPlaces and maxPlaceElems are the maximum numbers of buffers for affine accesses and of their elements.
+// maxPlaces is the maximum number of buffers for affine accesses, and maxPlaceElems the maximum number of elements of each.
 const (
 	maxPlaces     = 4
 	maxPlaceElems = 4000
 )
 
-// load emits a load at affine indices. The buffer is just large enough, or conditions keep the indices in bounds; if faults
-// are allowed, it may be too small.
+// load emits a load at affine indices. The buffer is large enough, or conditions keep the indices in bounds. If faults are
+// allowed, the buffer may also be too small.
 func (g *affineLoads) load() {
 	indices := []affine{g.sum()}
 	if g.rank > 1 && g.chance(30) {

@@ -76,7 +76,7 @@ func (d *draws) fill(elem ir.Elem, n int) []byte {
 	return data
 }
 
-// commutative returns a commutative atomic operation and its element type.
+// commutative returns an element type, and an atomic operation on it that leaves the same memory in any order of items.
 func (d *draws) commutative() (ir.Type, ir.AtomicKind) {
 	t := one(d, Ints)
 	kind := one(d, []ir.AtomicKind{ir.AtomicAdd, ir.AtomicSub, ir.AtomicMin, ir.AtomicMax, ir.AtomicAnd, ir.AtomicOr, ir.AtomicXor})

@@ -187,7 +187,7 @@ func (b *formBuilder) result(name string, v *ir.Value) {
 	b.store(b.buffer(name, v.Type, 1, 0), b.at, v)
 }
 
-// memory emits an operation on an array, then a load of the accessed element.
+// memory emits an operation on an array and stores the result. After operations that write, it also stores the accessed element.
 func (b *formBuilder) memory() {
 	f := b.form
 	if f.Op == ir.Extent {

@@ -15,7 +15,7 @@ type Options struct {
 	Groups    bool // group operations, barriers and shared memory
 	Subgroups bool // subgroup operations, whose results depend on the subgroup size
 	NoFaults  bool // no operation that can fault
-	Even      bool // group sizes that are multiples of vector lengths, mostly without partial groups
+	Even      bool // group sizes that are mostly multiples of vector lengths, mostly without partial groups
 	Tiles     bool // private arrays indexed by constants or loop counters
 	Places    bool // affine indices, overlapping buffers, atomics whose results are used, and atomics on shared memory
 	Extended  bool // version 2 operations
@@ -26,8 +26,8 @@ type Options struct {
 }
 
 // Case generates a random kernel and a launch of it. The result is independent of the execution order of items. An item writes
-// only its own elements and, between barriers, shared memory that others read. Atomics are commutative and their results
-// unused. A kernel may fault.
+// only its own elements and, between barriers, shared memory that others read. Atomics on elements of several items are
+// commutative, and their results are unused. A kernel may fault unless o.NoFaults is set.
 func Case(rng *rand.Rand, o Options) *oracle.Case {
 	if o.Size == 0 {
 		o.Size = 60
@@ -100,10 +100,10 @@ type generator struct {
 	long    []*array // one-dimensional buffers with more elements than items in the launch
 
 	affine  affineLoads
-	brought map[int]*ir.Value // parameters with small values
+	brought map[int]*ir.Value // by value: the parameters that number created
 }
 
-// value is a register in scope.
+// value is a value in scope.
 type value struct {
 	*ir.Value
 	uniform bool // equal in the whole group
@@ -334,7 +334,7 @@ func (g *generator) coordinates() {
 	}
 }
 
-// results stores values, so that wrong ones are visible.
+// results stores values in the item's elements of all outputs, so that wrong values are visible.
 func (g *generator) results() {
 	for _, a := range g.outputs {
 		for range 2 {

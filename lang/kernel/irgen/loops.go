@@ -13,9 +13,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// SumCase generates a kernel of one to three loops that combine elements of buffers, such as n-body sums and matrix
-// products, with a launch. Accesses are in bounds, all items leave a loop in the same iteration, and most launches have
-// complete groups.
+// SumCase generates a launch of a kernel of one to three loops that combine elements of buffers, such as n-body sums and matrix
+// products. Accesses are in bounds, all items leave a loop in the same iteration, and most launches have complete groups. It
+// returns an error if the kernel is not valid, which is a fault of this package.
 func SumCase(rng *rand.Rand) (*oracle.Case, error) {
 	g := &sums{rng: rng, names: 10}
 	size := [3]int{64 << rng.IntN(4), 1, 1}
@@ -68,8 +68,8 @@ func SumCase(rng *rand.Rand) (*oracle.Case, error) {
 type sums struct {
 	rng    *rand.Rand
 	text   strings.Builder
-	length int      // of x, and the maximum number of iterations
-	values []string // floats that the next statement may use
+	length int      // number of elements of x, and of iterations of each loop
+	values []string // names of the floats that the next statement may use
 	names  int
 }
 
@@ -132,7 +132,7 @@ func (g *sums) loop() {
 	}
 }
 
-// combined returns a value that depends on all current ones.
+// combined returns the name of a sum of all floats in g.values.
 func (g *sums) combined() string {
 	sum := g.values[0]
 	for _, v := range g.values[1:] {

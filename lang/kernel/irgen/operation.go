@@ -113,7 +113,7 @@ func conversions() (out []Operation) {
 	return out
 }
 
-// Special returns the values of a value type for which operations have special cases.
+// Special returns the bits of the values of a value type for which operations have special cases.
 func Special(t ir.Type) (out []uint64) {
 	switch {
 	case t == ir.Bool:
@@ -169,7 +169,7 @@ func AppendElem(data []byte, t ir.Type, bits uint64) []byte {
 	return binary.LittleEndian.AppendUint64(data, bits)
 }
 
-// OperationCase returns a launch of a kernel that computes the operation for all combinations of special values, one per item.
+// OperationCase returns a launch of a kernel that computes the operation for the combinations of [Tuples], one per item.
 func OperationCase(o Operation) *oracle.Case {
 	k := &ir.Kernel{Name: "f", Real: ir.F32, Body: &ir.Block{}}
 	b := ir.Builder{Kernel: k, Block: k.Body}

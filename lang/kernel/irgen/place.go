@@ -9,7 +9,8 @@ import (
 )
 
 // places creates outputs whose elements do not follow the item's coordinates: rotated, shifted, several per item, and under
-// more than one name. Each item still owns distinct elements.
+// more than one name. Each item still owns distinct elements. With groups, places also creates shared arrays: for atomics, and
+// one of the group's shape.
 func (g *generator) places() {
 	for i := range 1 + g.IntN(2) {
 		g.outputs = append(g.outputs, g.apart("apart"+strconv.Itoa(i)))
@@ -37,7 +38,7 @@ func (g *generator) places() {
 	g.shared = append(g.shared, a)
 }
 
-// apart returns an output in which an item's index differs from its coordinates.
+// apart returns an output in which an item's indices may differ from its coordinates, by their order or by constants.
 func (g *generator) apart(name string) *array {
 	var dims []int
 	var own []*ir.Value
@@ -118,7 +119,7 @@ func (g *generator) ownIndices(a *array) []*ir.Value {
 	return list
 }
 
-// number returns n as a constant, or as an extent of the launch.
+// number returns n as a constant, as a size of the launch if one equals n, or as a scalar parameter.
 func (g *generator) number(n int) *ir.Value {
 	for axis, size := range g.c.Size {
 		if n == size && g.chance(30) {

@@ -162,7 +162,7 @@ func replaceByBlock(k *ir.Kernel, n int, second bool) bool {
 	return true
 }
 
-// dropResult removes the first unused result.
+// dropResult removes the first unused result of a structured instruction.
 func dropResult(k *ir.Kernel, n int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]

@@ -9,7 +9,8 @@ import (
 // maxDepth is the maximum number of nested blocks of random kernels.
 const maxDepth = 4
 
-// statements emits a few statements.
+// statements emits the statements of a block: Options.Size for the kernel's body, and a few for nested blocks. It stops when
+// g.left is used up.
 func (g *generator) statements(at context) {
 	n := 2 + g.IntN(6)
 	switch {
@@ -93,7 +94,7 @@ func (g *generator) statement(at context) {
 	}
 }
 
-// flow emits a nested statement, or an observation of the lanes and values that reach a place.
+// flow emits a nested statement, a store, which shows the items that reach it, or an addition.
 func (g *generator) flow(at context, deep bool) {
 	switch kind := g.IntN(100); {
 	case kind < 40 && !deep:
@@ -111,7 +112,7 @@ func (g *generator) flow(at context, deep bool) {
 	}
 }
 
-// digest prints a number that depends on all values in scope.
+// digest emits a print of a number that depends on all values in scope.
 func (g *generator) digest() {
 	sum := g.int(0)
 	for _, v := range g.values {
@@ -135,8 +136,8 @@ func (g *generator) digest() {
 // flowTypes are the types of results and carried values in kernels with Jumps.
 var flowTypes = []ir.Type{ir.Bool, ir.I32, ir.I32, ir.F32, ir.F64}
 
-// jump reports whether a block ends with a jump out of more than the block. percent is the probability in kernels without
-// Jumps.
+// jump decides at random whether a block ends with a jump out of more than the block. percent is the probability in kernels
+// without Jumps; with Jumps it is 50.
 func (g *generator) jump(percent int) bool {
 	if g.options.Jumps {
 		percent = 50
@@ -315,7 +316,7 @@ func (g *generator) types() []ir.Type {
 	return out
 }
 
-// leave ends a block and passes values for the results to.
+// leave ends a block by a jump that passes a value of the type of each element of to.
 func (g *generator) leave(op ir.Op, target *ir.Instr, to []*ir.Value) {
 	in := &ir.Instr{Op: op, Target: target}
 	for _, v := range to {
@@ -342,7 +343,7 @@ func (g *generator) handed(t ir.Type) *ir.Value {
 	return g.some(t, false).Value
 }
 
-// away ends a block by a jump out of more than the block, if possible.
+// away tries to end a block by a jump out of more than the block, and reports whether it did.
 func (g *generator) away(at context) bool {
 	if !g.options.Groups && g.sealed == 0 && g.chance(10) {
 		g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
@@ -487,8 +488,8 @@ func (g *generator) loop(at context) {
 	g.defineAll(in)
 }
 
-// stride emits a grid-stride loop, which starts at the item's position and advances by about the launch size. It ends at the
-// end of a buffer or slightly after.
+// stride emits a grid-stride loop, which starts at the item's position and advances by about the launch size. It ends at the end
+// of a buffer, before it or, if faults are allowed, slightly after it.
 func (g *generator) stride(at context) {
 	a := one(g, g.long)
 	first := g.self[len(g.self)-1]
@@ -520,7 +521,7 @@ func (g *generator) stride(at context) {
 	g.b.Block = in.Then
 	op, x, y := ir.Lt, i, bound
 	if g.chance(20) {
-		op = ir.Le // one iteration too many
+		op = ir.Le // the same condition in another form
 		y = g.b.Op(ir.Sub, ir.I32, bound, g.int(1))
 	}
 	check := g.nested(ir.If, nil, g.b.Op(op, ir.Bool, x, y))
@@ -538,7 +539,7 @@ func (g *generator) stride(at context) {
 		g.define(v, false)
 	}
 	index := i
-	if g.chance(10) { // a non-contiguous or descending access
+	if g.chance(10) { // a descending access
 		index = g.b.Op(ir.Sub, ir.I32, g.b.Op(ir.Sub, ir.I32, bound, g.int(1)), i)
 	}
 	if g.options.NoFaults { // the first index may be negative
