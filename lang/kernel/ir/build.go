@@ -21,7 +21,7 @@ func (b *Builder) Emit(in *Instr, t Type) *Value {
 	return v
 }
 
-// Op appends an operation on values.
+// Op appends an operation on values, and returns its result of type t, or nil if t is Void.
 func (b *Builder) Op(op Op, t Type, args ...*Value) *Value {
 	return b.Emit(&Instr{Op: op, Args: args}, t)
 }
@@ -56,7 +56,7 @@ func (b *Builder) Nested(op Op, results []Type, args ...*Value) *Instr {
 	return in
 }
 
-// IntBits returns the bits of n, wrapped to integer type t.
+// IntBits returns the bits of n, wrapped to t, which is an integer type of 32 or 64 bits.
 func IntBits(t Type, n int64) uint64 {
 	if t.Size() == 4 {
 		return uint64(uint32(n))
@@ -64,7 +64,7 @@ func IntBits(t Type, n int64) uint64 {
 	return uint64(n)
 }
 
-// FloatBits returns the bits of x rounded to the floating-point type t, canonical for NaN.
+// FloatBits returns the bits of x rounded to t, which is F32 or F64. They are the canonical ones for NaN.
 func FloatBits(t Type, x float64) uint64 {
 	switch {
 	case x != x && t == F32:

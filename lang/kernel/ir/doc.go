@@ -25,9 +25,9 @@
 // splits one.
 //
 // An access names an [Array] and a path of indices and fields. Accesses are bounds-checked: an index outside its extent is a
-// fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and divergent uniforms
-// are faults, too. Passes mark proved checks in [Instr.Proved]. No serialized form stores them, so a decoded module is always
-// fully checked.
+// fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and calls, and divergent
+// uniforms are faults, too. Passes mark proved checks in [Instr.Proved]. No serialized form stores them, so a decoded module is
+// always fully checked.
 //
 // # Design
 //

@@ -8,7 +8,7 @@ import (
 // codeInvalid is the error code of an invalid module in any form.
 const codeInvalid = "invalid-binary"
 
-// ParseError reports an error in the text form.
+// ParseError reports an error in the text form of a module.
 type ParseError struct {
 	File      string
 	Line, Col int // 1-based; columns count characters
@@ -19,7 +19,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 }
 
-// Code returns the error code as defined by runtime/offload.
+// Code returns "invalid-binary", the error code of runtime/offload for damaged or invalid modules.
 func (e *ParseError) Code() string { return codeInvalid }
 
 // DecodeError reports why data is not a module in binary form.
@@ -32,7 +32,7 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("kernel IR image, byte %d: %s", e.Offset, e.Msg)
 }
 
-// Code returns the error code as defined by runtime/offload.
+// Code returns "invalid-binary", the error code of runtime/offload for damaged or invalid modules.
 func (e *DecodeError) Code() string { return codeInvalid }
 
 // VerifyError reports the violation of an IR rule.
@@ -69,5 +69,5 @@ func (e *VerifyError) Error() string {
 	return b.String()
 }
 
-// Code returns the error code as defined by runtime/offload.
+// Code returns "invalid-binary", the error code of runtime/offload for damaged or invalid modules.
 func (e *VerifyError) Code() string { return codeInvalid }

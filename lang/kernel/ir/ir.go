@@ -175,7 +175,7 @@ func (in *Instr) NumIndices() int {
 	return n
 }
 
-// NumValues returns an upper bound of the IDs of the kernel's values.
+// NumValues returns a number that is greater than all IDs of the kernel's values.
 func (k *Kernel) NumValues() int { return k.numValues }
 
 // NewValue returns a new value with the next ID.
@@ -305,7 +305,7 @@ type Resolved struct {
 	Inner   []int
 }
 
-// Flat is the entry of [Resolved.Extents] for an index over all elements of a Global array.
+// Flat is the entry of [Resolved.Extents] for an index over all elements of a Global array, and for a byte offset in any array.
 const Flat = -4
 
 // Resolve resolves the path of an access.
@@ -322,7 +322,7 @@ func (in *Instr) Resolve() Resolved {
 	return r
 }
 
-// Extent returns an extent of [Resolved] without the others, or 0 if the access has no such index.
+// Extent returns element i of [Resolved.Extents], or 0 if the access has no such index.
 func (in *Instr) Extent(i int) (extent int) {
 	n := 0
 	in.follow(func(_, e, _ int) {

@@ -47,7 +47,8 @@ func Link(modules ...*Module) (*Module, error) {
 	return out, nil
 }
 
-// linkRecord returns the module's record that equals r, or adds r.
+// linkRecord returns the module's record that equals r. If there is none, it adds r and returns it, with a new name if another
+// record has its name.
 func (m *Module) linkRecord(r *Record) *Record {
 	taken := make(map[string]bool)
 	for _, have := range m.Records {

@@ -36,10 +36,10 @@ func (op Op) IsStructured() bool { return op >= Region && op <= Loop }
 // IsTerminator reports whether op ends a block.
 func (op Op) IsTerminator() bool { return op >= Yield && op <= Unreachable }
 
-// IsJump reports whether op is a terminator that does not continue after the enclosing structured instruction.
+// IsJump reports whether op is a terminator other than [Yield].
 func (op Op) IsJump() bool { return op >= Break && op <= Unreachable }
 
-// IsVersion2 reports whether op requires version 2 of the forms.
+// IsVersion2 reports whether op requires version 2 of the text and binary forms.
 func (op Op) IsVersion2() bool { return op > Unreachable }
 
 // isKnown reports whether op is an operation.

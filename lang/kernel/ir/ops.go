@@ -184,7 +184,7 @@ func (k ItemKind) String() string {
 // HasAxis reports whether the coordinate exists for each axis.
 func (k ItemKind) HasAxis() bool { return k < Lane }
 
-// ObservesGroup reports whether the coordinate depends on the partition of the grid into groups.
+// ObservesGroup reports whether the coordinate may depend on the partition of the grid into groups and subgroups.
 func (k ItemKind) ObservesGroup() bool { return k != GlobalID && k != GlobalSize }
 
 // Combine is the operation of a group reduction or scan.

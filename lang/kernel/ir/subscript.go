@@ -2,8 +2,8 @@ package ir
 
 import "strings"
 
-// Subscript returns the source text of index i of an access, or "" if the source does not show it. A name may hide the indices
-// of rows; the visible indices are the last ones.
+// Subscript returns the source text of index i of an access, whose own source text is text. It returns "" if text does not show
+// the index: in row[j], where row is a name for m[i], only the last index is visible.
 func (in *Instr) Subscript(i int, text string) string {
 	list := subscripts(text)
 	if in.Op == Atomic { // Atomics.add(m[a], b, value): the index is an argument
@@ -63,7 +63,7 @@ func arguments(text string) (list []string) {
 			}
 		}
 	}
-	return list // all subscripts except the last if the text is shortened
+	return list // without the last argument if the text is shortened
 }
 
 // Operand returns a source expression as an operand of a comparison, parenthesized if necessary.

@@ -13,7 +13,8 @@ import (
 // textHeader starts the text form and precedes the version.
 const textHeader = "orepl-ir"
 
-// String returns the module's text form, which [ParseText] parses to an equal module.
+// String returns the module's text form. [ParseText] parses that of a valid module to an equal module, but not that of lowered
+// kernels.
 func (m *Module) String() string {
 	p := printer{}
 	p.module(m)
@@ -420,7 +421,7 @@ const (
 	NaN64 = 0x7ff8000000000000
 )
 
-// constText formats the bits of a value or element; parseConst returns exactly these bits.
+// constText formats the bits of a value or element. [parser.constant] parses the text to exactly these bits.
 func constText(t Type, bits uint64) string {
 	if size := t.Size(); size == 0 || size < 8 && bits>>(8*size) != 0 {
 		return "bits 0x" + strconv.FormatUint(bits, 16)

@@ -140,7 +140,8 @@ func (u *Uniformity) Together(loop *Instr) bool {
 	return !u.gaveUp && n != nil && !n.apart
 }
 
-// Divergences returns the group and subgroup operations in divergent control flow.
+// Divergences returns the group and subgroup operations in divergent control flow, or all of them if the kernel was too large to
+// analyse.
 func (u *Uniformity) Divergences() []Divergence { return u.divergences }
 
 // depthSet is a set of nesting depths.
@@ -216,7 +217,8 @@ func (w *uniformWalk) raise(v *Value, to Level) {
 	}
 }
 
-// apart reports whether items that entered the construct at a depth together may have diverged.
+// apart reports whether items that entered the construct at a depth together may have diverged: items of different groups if i is
+// 0, items of one group if it is 1.
 func (w *uniformWalk) apart(i, depth int) bool {
 	return w.split[i].from(depth+1) || w.left[i].from(depth)
 }
@@ -231,7 +233,7 @@ func (w *uniformWalk) cause() *Instr {
 	return nil
 }
 
-// unreached clears the values in unreachable code, which must also verify.
+// unreached makes all values in unreachable code varying, since that code must verify, too.
 func (w *uniformWalk) unreached(list []*Instr) {
 	for _, in := range list {
 		for _, r := range in.Results {
@@ -465,7 +467,8 @@ func (w *uniformWalk) markLeft(i, depth int) {
 	w.left[i].add(depth)
 }
 
-// leaveLoops records that items may leave the loops of at least a depth here.
+// leaveLoops records that a jump leaves the enclosing loops from a depth inwards, and that diverged items leave them in different
+// iterations.
 func (w *uniformWalk) leaveLoops(depth int) {
 	if !w.apart(0, 0) {
 		return

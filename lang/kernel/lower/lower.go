@@ -49,7 +49,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("kernel %s: unsupported: %s", e.Kernel, e.What)
 }
 
-// Code returns the error code as defined by runtime/offload.
+// Code returns "unsupported", an error code of runtime/offload.
 func (e *UnsupportedError) Code() string { return "unsupported" }
 
 // Lower rewrites a kernel of a verified module in leaves of a target. Calls of the device library must have been expanded by

@@ -120,14 +120,14 @@ func (c Combiner) Apply(x, y uint64) uint64 {
 	return bits
 }
 
-// Zip implements [Monoid].
+// Zip sets x[i] to the combination of x[i] and y[i], for the elements of y.
 func (c Combiner) Zip(x, y []uint64) {
 	for i := range y {
 		x[i] = c.Apply(x[i], y[i])
 	}
 }
 
-// Vote computes the subgroup operations any, all and ballot.
+// Vote computes the subgroup operations any, all and ballot. v has 0 or 1 for each lane, and receives the result in each lane.
 func Vote(kind ir.SubgroupKind, v []uint64) {
 	some, all, ballot := uint64(0), uint64(1), uint64(0)
 	for lane, yes := range v {
@@ -141,7 +141,8 @@ func Vote(kind ir.SubgroupKind, v []uint64) {
 	}
 }
 
-// Shuffle sets each lane to the value of its source lane, or 0 if that lane is absent.
+// Shuffle sets each lane of v to the value of its source lane, or 0 if that lane is absent. from has the second operand of each
+// lane: a lane, a mask or a distance.
 func Shuffle(kind ir.SubgroupKind, v, from []uint64) {
 	var room [64]uint64
 	old := append(room[:0], v...)
