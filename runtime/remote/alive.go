@@ -21,10 +21,11 @@ const (
 )
 
 // SilenceVariable is the environment variable with the time without messages after which a process counts as lost, and its
-// devices with it; off disables it.
+// devices with it. The value is a duration of at least one second, such as 5s, or off for no limit.
 const SilenceVariable = "OREPL_REMOTE_SILENCE"
 
-// silence returns the time without messages after which a server that has not said where it is counts as lost, or 0 for no limit.
+// silence returns the time without messages after which a server that has not named its machine counts as lost, or 0 for no limit.
+// The address of dialed decides, if it is a network connection. An invalid value of [SilenceVariable] is an error.
 func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 	if c, ok := dialed.(net.Conn); ok && IsDistant(c) {
 		return silenceAfter(distantSilence)
@@ -35,7 +36,8 @@ func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 // HeartbeatSilence returns the time without heartbeats after which a process is lost, or 0 for no limit.
 func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
 
-// silenceFrom returns that time for a server that has named its machine. An address may be a tunnel's, and a stream may have none.
+// silenceFrom is like silence for a server that has named its machine. A zero machine means that it has not. The machine counts more
+// than the address, which may be that of a tunnel, and which not every stream has.
 func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Duration, error) {
 	switch machine {
 	case protocol.MachineID{}:
@@ -46,7 +48,7 @@ func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Du
 	return silenceAfter(distantSilence)
 }
 
-// silenceAfter returns the time in [SilenceVariable], 0 for off, or the given one if the variable is not set.
+// silenceAfter returns the time in [SilenceVariable], 0 for off, or usual if the variable is not set.
 func silenceAfter(usual time.Duration) (time.Duration, error) {
 	text := os.Getenv(SilenceVariable)
 	switch text {
@@ -63,7 +65,7 @@ func silenceAfter(usual time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// IsDistant reports whether a connection leads to another machine, by its addresses.
+// IsDistant reports whether a TCP connection leads to another machine, by its addresses. It returns false for other connections.
 func IsDistant(c net.Conn) bool {
 	l, ok1 := c.LocalAddr().(*net.TCPAddr)
 	r, ok2 := c.RemoteAddr().(*net.TCPAddr)
@@ -116,7 +118,7 @@ type pollingStream struct {
 	Poller
 }
 
-// listenTo returns a stream that wraps dialed, and the state of its input.
+// listenTo returns a stream that wraps dialed, and the state of its input. The stream is a [Poller] and a [Queuer] if dialed is both.
 func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
 	s := &listeningStream{ReadWriteCloser: dialed}
 	p, ok1 := dialed.(Poller)

@@ -109,7 +109,8 @@ type client struct {
 	sentBytes int
 }
 
-// keepImages is the number of bytes of sent images above which the server drops them, before the next one.
+// keepImages is the total size in bytes of sent images above which the client makes the server drop them all, before it sends the
+// next one.
 const keepImages = 64 << 20
 
 func (c *client) open(w *protocol.Welcome) error {
@@ -149,7 +150,8 @@ func (c *client) CheckImage(img *offload.Image) error {
 	return err
 }
 
-// Close ends the connection. The server frees the remaining objects.
+// Close waits until the messages sent so far are written, for at most flushTime, and ends the connection. The server then frees the
+// remaining objects.
 func (c *client) Close() error {
 	c.mu.Lock()
 	c.closing = true
@@ -167,7 +169,7 @@ func (c *client) isClosing() bool {
 	return c.closing
 }
 
-// end ends the connection for a reason. Only the first call counts.
+// end ends the connection for the reason why. Only the first reason is kept.
 func (c *client) end(why error) {
 	c.mu.Lock()
 	if c.why == nil {
@@ -177,7 +179,7 @@ func (c *client) end(why error) {
 	_ = c.link.stream.Close() // makes receive return
 }
 
-// LostError returns the reason of the loss of the server's devices.
+// LostError returns an error of code [offload.DeviceLost], whose cause is the reason for the end of the connection.
 func (c *client) LostError() error {
 	err := offload.Errorf(offload.DeviceLost, "connection", "the connection to the process of the device is lost")
 	err.Err = c.lostReason()
@@ -278,12 +280,14 @@ func (c *client) onLane(at protocol.At, do func(*lane) error) error {
 	return do(l)
 }
 
-// request sends a request with a number and waits for its reply.
+// request sends m, a request with this number, and waits for the reply. It returns the error in the reply, or one of code
+// [offload.DeviceLost] if the server is lost.
 func (c *client) request(op string, number uint64, m protocol.Message) (*protocol.Reply, error) {
 	return c.requestWith(context.Background(), op, number, func() { c.link.send(m) })
 }
 
-// requestImage sends the content of an image that the server lacks, and the request that of makes. It waits for the reply.
+// requestImage sends the content of an image, if the server lacks it, and the request that of makes. The results are those of
+// requestWith.
 func (c *client) requestImage(ctx context.Context, op string, number uint64, img *offload.Image, of func(protocol.ImageRef) protocol.Message) (*protocol.Reply, error) {
 	return c.requestWith(ctx, op, number, func() {
 		c.images.Lock()
@@ -293,7 +297,8 @@ func (c *client) requestImage(ctx context.Context, op string, number uint64, img
 	})
 }
 
-// await handles messages for a while until done returns true. It reports whether done did.
+// await handles messages until done returns true or a while has passed. It reports whether done did. It returns false at once if the
+// stream is no [Poller].
 func (c *client) await(done func() bool) bool {
 	if c.link.poller == nil {
 		return false
@@ -304,7 +309,7 @@ func (c *client) await(done func() bool) bool {
 	})
 }
 
-// mostOthers is the greatest number of other streams at which a goroutine looks while it waits for one.
+// mostOthers is the maximum number of other streams that a goroutine polls while it waits for one stream.
 const mostOthers = 8
 
 // busy reports whether commands are in flight.
@@ -350,8 +355,8 @@ func (c *client) busyOthers() (list []*link) {
 // cancelTime is the time limit for the reply to a cancelled request, after which the connection is closed.
 const cancelTime = 2 * time.Second
 
-// requestWith waits for the reply to a request that send sends, and returns the reply's error. When ctx ends it cancels the
-// request, and still waits for the reply.
+// requestWith calls send, which sends the request with this number, and waits for the reply. It returns the error in the reply, or
+// one of code [offload.DeviceLost] if the server is lost. When ctx ends it cancels the request, and still waits for the reply.
 func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*protocol.Reply, error) {
 	ch := make(chan *protocol.Reply, 1)
 	c.mu.Lock()
@@ -397,8 +402,8 @@ func (c *client) refused(op string) error {
 	return e
 }
 
-// forgetImages makes the server drop the contents of images if they are large. The caller holds c.images until it has sent the
-// next message that names an image.
+// forgetImages makes the server drop the contents of all images if they are large or many. The caller holds c.images until it has
+// sent the next message that names an image.
 func (c *client) forgetImages() {
 	if c.sentBytes > keepImages || len(c.sent) > maxImages/2 {
 		c.link.send(&protocol.ForgetImages{})
@@ -407,7 +412,7 @@ func (c *client) forgetImages() {
 	}
 }
 
-// sendImage sends the content of an image that the server lacks. The caller holds c.images.
+// sendImage returns the reference to an image, and sends the image's content if the server lacks it. The caller holds c.images.
 func (c *client) sendImage(img *offload.Image) protocol.ImageRef {
 	ref := protocol.RefOf(img)
 	if !c.sent[ref.Digest] {
@@ -468,7 +473,7 @@ func (h *hooked) RegisterLibrary(ctx context.Context, lib *offload.Library) erro
 	return nil
 }
 
-// UnregisterLibrary succeeds if the server is lost.
+// UnregisterLibrary also succeeds if the server is lost.
 func (h *hooked) UnregisterLibrary(ctx context.Context, lib *offload.Library) error {
 	h.registered.Lock()
 	library := h.libraries[lib]

@@ -14,13 +14,13 @@ import (
 
 // Peer is one of the servers behind a plugin.
 type Peer struct {
-	Name string // before a slash in the names of its devices; "" for a single peer
+	Name string // prefix of the names of its devices, before a slash; "" for a single peer, whose names have no prefix
 	Dial Dial
 }
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
 // NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Unreachable peers are in the platform's list of
-// Missing. Opening fails if none is reachable, or if one has wrong options.
+// Missing. Opening fails if none is reachable, if one fails with [offload.InvalidArgument], or if the context ends.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name: name, peers: peers}
 }
@@ -109,7 +109,7 @@ func (c *cluster) title(p Peer) string {
 	return c.name + ":" + p.Name
 }
 
-// clusterPlatform implements [offload.Platform] for the servers together.
+// clusterPlatform implements [offload.Platform] for all servers of a cluster as one platform.
 type clusterPlatform struct {
 	parts   []offload.Platform
 	devices []offload.Device
@@ -127,7 +127,7 @@ func clientOf(p offload.Platform) *client {
 	return p.(*client)
 }
 
-// introduce lets the servers exchange memory, and reports lost servers to them.
+// introduce lets the servers exchange memory. When one of them is lost, it tells the others.
 func (p *clusterPlatform) introduce() {
 	for _, part := range p.parts {
 		c := clientOf(part)

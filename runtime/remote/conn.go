@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	packAt     = 7 << 10 // bytes of small messages above which no further one joins their write: MPI sends them without a handshake
-	readAtOnce = 32 << 10
-	maxSent    = 16 << 20 // unsent bytes above which senders that may block do
+	packAt     = 7 << 10  // bytes of packed messages above which they are sent, and the next one begins a new part; MPI sends such a part without a handshake
+	readAtOnce = 32 << 10 // size of the buffer for input
+	maxSent    = 16 << 20 // unsent bytes above which waitForSpace waits
 
-	maxCopied = 4 << 10 // bytes of data that are copied into the packed messages
+	maxCopied = 4 << 10 // maximum size of data that is copied into the packed messages
 
-	flushTime = 2 * time.Second // for the last messages of a connection
+	flushTime = 2 * time.Second // time limit for writing the last messages of a connection
 )
 
 // Queuer is a stream that keeps unsent messages and sends them while any goroutine uses it, so that no sender has to wait.
@@ -31,8 +31,8 @@ type Queuer interface {
 	// parts must not change until they are written. Queue does not wait. It takes nothing and returns false while many messages
 	// are on their way.
 	Queue(parts [][]byte) (written int, ok bool, err error)
-	// OnWritten sets a function that reports bytes written after their call of Queue, or the error after which nothing is
-	// written. It is called before Queue, and the function on any goroutine.
+	// OnWritten sets the function that the stream calls, on any goroutine, for bytes written after the call of Queue that took them,
+	// or with the error that ends writing. OnWritten is called before Queue.
 	OnWritten(written func(n int, err error))
 }
 
@@ -44,7 +44,8 @@ type Poller interface {
 	Drive(done func() bool) bool
 	// Wait waits until Read would return at once.
 	Wait()
-	// Driven adds to the number of goroutines that poll the input while they are in Drive of another stream. Wait leaves the input to them.
+	// Driven adds by, which may be negative, to the number of goroutines that poll the input while they are in Drive of another
+	// stream. Wait leaves the input to them.
 	Driven(by int)
 }
 
@@ -73,7 +74,7 @@ type link struct {
 	queued  int64    // bytes of all messages so far
 	done    int64    // number of these bytes that were written
 	asleep  bool     // the writer waits for work
-	late    bool     // the writer of a stream that is a Queuer is to send the messages
+	late    bool     // the writer is to send the messages; only for a stream that is a Queuer
 	waiters int      // number of other goroutines that wait for changed
 	ended   bool
 	using   bool // the writer writes bytes of messages, also after ended is set
@@ -107,7 +108,8 @@ func (l *link) send(p protocol.Message) bool { return l.add(p, nil, true) }
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
 func (l *link) sendWith(p protocol.Message, data []byte) bool { return l.add(p, data, true) }
 
-// add appends a message to the unsent ones. If flush is set, it also starts sending them.
+// add appends a message to the unsent ones. It also starts sending them if flush is set, or if they have more than packAt bytes. It
+// returns false after the end of the connection.
 func (l *link) add(p protocol.Message, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,12 +190,12 @@ func (l *link) wroteLocked(n int, err error) {
 	}
 }
 
-// waitForSpace waits until few bytes are unsent, or the connection ends.
+// waitForSpace waits until at most maxSent bytes are unsent, or the connection is over.
 func (l *link) waitForSpace() {
 	l.wait(func() bool { return l.queued-l.done <= maxSent })
 }
 
-// position returns the number of bytes of all messages so far.
+// position returns the number of bytes of all messages so far, written or not.
 func (l *link) position() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -247,7 +249,7 @@ func (l *link) wait(done func() bool) bool {
 	return done()
 }
 
-// write writes parts until the end.
+// write writes the parts to a stream that is no [Queuer], until the connection ends.
 func (l *link) write() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -285,7 +287,7 @@ func (l *link) write() {
 	}
 }
 
-// sendLate sends messages that may wait for further ones, until the end.
+// sendLate sends the messages that flush leaves to the writer of a [Queuer], until the connection ends.
 func (l *link) sendLate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -301,7 +303,7 @@ func (l *link) sendLate() {
 	}
 }
 
-// end ends the stream. No message's data is used afterwards.
+// end drops unsent messages and closes the stream. When it returns, no data of messages is used any more.
 func (l *link) end() {
 	l.mu.Lock()
 	l.ended = true
@@ -312,8 +314,7 @@ func (l *link) end() {
 	l.writer.Wait()
 }
 
-// flushed waits until all messages were written, or the connection ends. It closes the connection of a peer that does not read
-// for flushTime.
+// flushed waits until all messages were written, or the connection is over. After flushTime it closes the stream.
 func (l *link) flushed() {
 	giveUp := time.AfterFunc(flushTime, func() { _ = l.stream.Close() }) // ends the writer
 	defer giveUp.Stop()
@@ -345,7 +346,8 @@ func (l *link) receive() error {
 	}
 }
 
-// poll handles the messages that have arrived, unless another goroutine does.
+// poll handles the messages that have arrived, unless another goroutine handles messages. It waits for the rest of one that has
+// arrived in part.
 func (l *link) poll() {
 	if !l.reading.TryLock() {
 		return
@@ -359,7 +361,7 @@ func (l *link) poll() {
 }
 
 // pollWhole handles the messages that have arrived as a whole, unless another goroutine handles messages. It does not wait for
-// the rest of one. It returns false if the next one is too large for its buffer and has no destination.
+// the rest of one. It returns false if the next one is too large for the buffer and has no destination: then receive must read it.
 func (l *link) pollWhole() bool {
 	if !l.reading.TryLock() {
 		return true
@@ -430,7 +432,7 @@ func (l *link) driveWith(others []*link, done func() bool) bool {
 	return ok
 }
 
-// receiveOne reads a frame and handles its message. l.reading is held.
+// receiveOne reads a frame, or the rest of the arriving fragment, and handles the message. The caller holds l.reading.
 func (l *link) receiveOne() error {
 	if l.arriving != nil {
 		return l.landRest(true)
@@ -483,7 +485,7 @@ func (l *link) handleOne(p protocol.Message) error {
 }
 
 const (
-	landAt       = 64 << 10       // bytes of a fragment that are read to their destination
+	landAt       = 64 << 10       // minimum size of a fragment that is read directly to its destination
 	fragmentHead = 1 + 16 + 8 + 4 // bytes of a fragment's frame before its data
 )
 
@@ -508,7 +510,8 @@ func (l *link) lands(head []byte, n uint32) bool {
 // landed is a fragment whose bytes were read directly to their destination. It exists only in the receiving process.
 type landed struct{ protocol.Fragment }
 
-// landNext is lands for the next frame, if its beginning is in the buffer.
+// landNext prepares, as lands does, to read the bytes of the next frame to their destination. It returns false, too, if the
+// beginning of the frame is not in the buffer, or the frame is smaller than landAt.
 func (l *link) landNext() bool {
 	const need = 4 + fragmentHead
 	if l.land == nil || l.in.Buffered() < need {
@@ -523,7 +526,8 @@ func (l *link) landNext() bool {
 	return true
 }
 
-// landRest reads the bytes of the arriving fragment, and handles it. It waits for them if waits is set.
+// landRest reads the rest of the arriving fragment, and handles the fragment. If waits is not set and bytes are missing, it returns
+// nil without waiting for them.
 func (l *link) landRest(waits bool) error {
 	for len(l.rest) > 0 {
 		if !waits && l.in.Buffered() == 0 && !l.poller.Poll() {

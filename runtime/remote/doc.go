@@ -30,24 +30,25 @@
 // Only the server sends messages when it is idle, because a stopped script must find its devices when it continues. The
 // client counts its own ticks, so the time in which it was stopped is no silence.
 //
-// Small memory is cut from blocks at the host. A small buffer needs no round trip, and a lack of memory is reported at once.
-// The price is up to 1 MiB for each of nine sizes.
+// The client divides blocks of the server's memory into small buffers. Such a buffer needs no round trip, and a lack of memory is
+// reported at its allocation. The price is one unused block, of up to 1 MiB, for each of nine sizes and each device.
 //
 // Both sides keep the newest launch of each kernel of a queue, so a message has only the scalars that changed.
 //
 // Tokens and encryption belong to the streams: package socket has them.
 //
-// Two workers exchange memory over a stream of their own for each client, since a copy over the host would cross its link
-// twice. The session's random number proves the client.
+// Two workers exchange memory over a stream of their own for each client, since a copy over the host would cross the host's link
+// twice. The session's random number proves that both workers serve the same client.
 //
-// A reduction, or copies between three and more servers, are one command for each. The servers send each other the bytes over a
-// connection of their own (package joint). Between two servers an exchange takes less time, since only one of them needs a
-// command. A part that fails reports so to the client, which tells the other servers: they may have no connection.
+// A reduction, or a set of copies between three or more servers, is one command for each server. The servers send each other the
+// bytes over a connection of their own (package joint). Between two servers an exchange takes less time, since only one of them
+// needs a command. A server whose part fails reports the failure to the client. The client tells the other servers, which may have
+// no connection to the one that failed.
 //
-// A goroutine that drives MPI reads the bytes of copies of other servers to their destination as they arrive. To wake another
-// goroutine for them took up to a third of the time of a broadcast.
+// The goroutine that drives MPI also reads what other servers send, directly to its destination. Waking another goroutine for these
+// bytes took up to a third of the time of a broadcast.
 //
 // Bytes of copies go through buffers of the connection, because MPI cannot take back a receive when the sender is lost.
 //
-// A worker collects garbage at 400 percent: its heap has only messages, and collections took a quarter of its time.
+// A worker runs with GOGC=400: its heap holds only messages, and collections took a quarter of its time.
 package remote

@@ -22,7 +22,7 @@ func NewGrowing(name string, peers func(context.Context) ([]Peer, error), admit 
 	return &cluster{name: name, peers: peers, admit: admit, report: report}
 }
 
-// growing implements [offload.Growing] for servers that join. All devices are those of its parts.
+// growing implements [offload.Growing] for servers that join. Each server is a part; all listed peers together are the first one.
 type growing struct {
 	name    string
 	report  func(error)
@@ -59,7 +59,7 @@ func (c *cluster) grow(ctx context.Context, listed offload.Platform, missing []o
 	return g, nil
 }
 
-// add adds the server at the other end of a stream.
+// add adds the server at the other end of a stream. If that fails, it closes the stream and returns the error.
 func (g *growing) add(ctx context.Context, stream io.ReadWriteCloser) error {
 	part, err := (&plugin{g.name, func(context.Context) (io.ReadWriteCloser, error) { return stream, nil }}).Open(ctx)
 	if err != nil {
@@ -89,10 +89,10 @@ func (g *growing) Joined() ([]offload.Platform, <-chan struct{}) {
 // Missing implements [offload.Partial].
 func (g *growing) Missing() []offload.Missing { return g.missing }
 
-// Devices returns none: all are those of parts.
+// Devices returns nil, since all devices belong to parts.
 func (g *growing) Devices() []offload.Device { return nil }
 
-// CheckImage takes every image, for parts that join later.
+// CheckImage accepts every image, since a part that joins later may load it.
 func (g *growing) CheckImage(*offload.Image) error { return nil }
 
 func (g *growing) Info() offload.PlatformInfo {

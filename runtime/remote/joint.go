@@ -18,7 +18,7 @@ import (
 type together struct {
 	number  uint64
 	members []*device
-	flows   []offload.Flow // of a copy
+	flows   []offload.Flow // of a copy; nil for a reduction
 	failed  atomic.Bool
 }
 
@@ -43,7 +43,8 @@ func (d *device) Move(op string, members []offload.Device, flows []offload.Flow)
 	return parts
 }
 
-// with returns a joint launch with devices of other servers, or nil.
+// with returns a joint launch of the members. It returns nil unless they are devices of different servers, each of them d or a device
+// that can exchange memory with d.
 func (d *device) with(members []offload.Device) *together {
 	j := &together{number: jointNumbers.Add(1)}
 	for _, m := range members {
@@ -66,7 +67,7 @@ func (j *together) Fail(why error) {
 	}
 }
 
-// lost returns the error of a member that is lost.
+// lost returns the error of a member that is lost, or nil.
 func (j *together) lost() error {
 	for _, d := range j.members {
 		select {
@@ -78,7 +79,8 @@ func (j *together) lost() error {
 	return nil
 }
 
-// fail tells the other members that a device's part fails.
+// fail tells the servers of all members that this part of a joint launch has failed, unless a failure was reported before. For other
+// launches it does nothing.
 func (s *launch) fail(why error) {
 	if s.joint == nil || s.joint.failed.Load() {
 		return
@@ -91,7 +93,7 @@ func (s *launch) fail(why error) {
 // errDropped is the reason why a part of a joint launch does not begin.
 var errDropped = offload.Errorf(offload.Cancelled, "launch", "it was cancelled")
 
-// join sends the part of a joint launch.
+// join sends this device's part of a joint launch to its server.
 func (s *launch) join(link *link) {
 	m := &protocol.JointLaunch{Launch: s.message, Operation: s.joint.number}
 	for i, d := range s.joint.members {
@@ -115,7 +117,8 @@ func (s *launch) join(link *link) {
 	}
 }
 
-// failJoint tells the other members that the part of a command in flight fails. The caller holds l.mu.
+// failJoint tells the other members that command n, in flight, has failed with why, or was cancelled if why is nil. It does nothing
+// for other commands than joint launches. The caller holds l.mu.
 func (l *lane) failJoint(n uint64, why error) {
 	c := l.flying[n]
 	if c == nil || c.Kind != queue.LaunchKernel {
@@ -147,7 +150,8 @@ type joints struct {
 	dialing sync.Mutex // held while a link is opened
 }
 
-// awaitAll waits for a message of the client for a while. Meanwhile it handles those of other servers, whose goroutines sleep.
+// awaitAll waits for a message of the client for a while. Meanwhile it handles messages of other servers, whose goroutines sleep.
+// Without a link to poll, it returns at once.
 func (s *server) awaitAll() {
 	var others []*link
 	for _, l := range s.links.All() {
@@ -160,7 +164,7 @@ func (s *server) awaitAll() {
 	}
 }
 
-// carries makes l the link to a server.
+// carries makes l the link for operands to the server with the address peer.
 func (s *server) carries(l *link, peer string) *termsLink {
 	t := &termsLink{link: l, server: s, peer: peer}
 	l.handle, l.land, l.idle = t.take, t.place, nil
@@ -168,7 +172,7 @@ func (s *server) carries(l *link, peer string) *termsLink {
 	return t
 }
 
-// serve receives operands until the link ends.
+// serve receives operands until the link ends. Then it fails the operations with the other server.
 func (t *termsLink) serve() error {
 	err := t.receive()
 	if t.landing != nil {
@@ -192,14 +196,14 @@ func partOf(m *protocol.Fragment) joint.Part {
 	return joint.Part{Member: uint32(m.At.Number >> 32), Step: uint32(m.At.Number)}
 }
 
-// place returns the destination of a piece.
+// place returns the destination of n bytes of a piece, or nil if take is to deliver them.
 func (t *termsLink) place(m *protocol.Fragment, n int64) (to []byte) {
 	t.part = partOf(m)
 	to, t.landing = t.server.hall.Land(m.At.Queue, t.part, m.Offset, n)
 	return to
 }
 
-// take handles a piece.
+// take delivers a piece to its operation.
 func (t *termsLink) take(p protocol.Message) error {
 	switch m := p.(type) {
 	case *protocol.Fragment:
@@ -248,8 +252,9 @@ func (t *termsLink) Drive(done func() bool) {
 
 // jointPart is this server's part in a joint launch.
 type jointPart interface {
-	// Start begins without a wait, and returns false if it cannot. end is called when no memory is used any more.
+	// Start begins the part without a wait, and returns false if it cannot. end is called when no memory is used any more.
 	Start(end func(error)) bool
+	// Run executes the part and returns its failure. No memory is used afterwards.
 	Run() error
 }
 
@@ -299,7 +304,8 @@ func (q *servedQueue) joint(m *protocol.JointLaunch) error {
 	return q.issued(l.At, pending{joint: b.Operation}, q.near.Host(r.Run))
 }
 
-// atOnce is a command that no goroutine waits for: the one that brings its last bytes ends it, and tells the client.
+// atOnce is a joint launch that no goroutine waits for. The goroutine that receives the last bytes ends the launch, and reports the end
+// to the client.
 type atOnce struct {
 	number    uint64
 	operation *joint.Operation
@@ -308,7 +314,7 @@ type atOnce struct {
 	followed  bool // it has become a command of the near queue, since another one follows
 }
 
-// startAtOnce begins a joint launch while the queue is idle. It returns false if the launch cannot begin so.
+// startAtOnce begins a joint launch while the queue is idle. It returns false if r cannot start without a wait.
 func (q *servedQueue) startAtOnce(number uint64, o *joint.Operation, r jointPart) bool {
 	c := &atOnce{number: number, operation: o, ended: make(chan struct{})}
 	q.mu.Lock()
@@ -326,7 +332,8 @@ func (q *servedQueue) startAtOnce(number uint64, o *joint.Operation, r jointPart
 	return false
 }
 
-// endAtOnce reports the end of a command.
+// endAtOnce ends the command c, which failed if err is not nil. It reports the end to the client, unless c has become a command of the
+// near queue or the connection ends.
 func (q *servedQueue) endAtOnce(c *atOnce, err error) {
 	defer q.server.running.Done()
 	q.mu.Lock()
@@ -349,7 +356,7 @@ func (q *servedQueue) endAtOnce(c *atOnce, err error) {
 	q.server.link.send(m)
 }
 
-// follow makes the command that runs at once one of the near queue, so that others can follow it.
+// follow turns the command that runs at once, if any, into a command of the near queue, so that others can follow it.
 func (q *servedQueue) follow() {
 	q.mu.Lock()
 	c := q.atOnce
@@ -370,7 +377,8 @@ func (q *servedQueue) follow() {
 	q.changed.Broadcast()
 }
 
-// termsTo returns the link to another member. The member with the smaller address opens it.
+// termsTo returns the link to another member. The server with the smaller address opens it, and the other one waits for it until the
+// operation fails.
 func (s *server) termsTo(m *protocol.JointMember, o *joint.Operation) (joint.Link, error) {
 	if s.options.Address > m.Peer {
 		return s.links.Await(m.Peer, o)
@@ -407,7 +415,7 @@ func (s *server) serveTerms(l *link, from string) error {
 	return s.carries(l, from).serve()
 }
 
-// loseTerms ends the link to a lost server.
+// loseTerms ends the link to a lost server, and fails the operations with it.
 func (s *server) loseTerms(address string) {
 	if l, ok := s.links.To(address).(*termsLink); ok {
 		abort(l.stream)

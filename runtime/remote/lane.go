@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	laneWindow = 256      // commands in flight of a queue
-	laneBytes  = 64 << 20 // bytes of host memory in flight above which no command begins: the server buffers as many
-	maxCalls   = 1 << 16  // open calls of a server's work-items
+	laneWindow = 256      // maximum number of commands in flight of a queue
+	laneBytes  = 64 << 20 // bytes of host memory in flight above which no command begins, since the server buffers them
+	maxCalls   = 1 << 16  // maximum number of open calls of a server's work-items
 	laneLooks  = 100      // polls of the reached number before a goroutine sleeps
 )
 
@@ -37,7 +37,7 @@ type lane struct {
 	flying   map[uint64]*queue.Command
 	services map[uint64]offload.Services  // services of launches in flight
 	failures map[uint64][]error           // errors of their services, whose causes are not transferred
-	sent     map[uint64]int64             // the link's positions behind the bytes of copies from the host
+	sent     map[uint64]int64             // for copies from the host, the link's position behind their bytes
 	newest   uint64                       // the newest command begun
 	ended    uint64                       // the newest command whose end the server reported
 	stopping uint64                       // the newest command that Stop has named
@@ -72,7 +72,8 @@ func (l *lane) own(m offload.Memory) error {
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
 
-// Flush sends the commands begun so far. If others are in flight, they may wait briefly for further commands.
+// Flush sends the commands begun so far. If several commands are in flight, the link's writer sends them, perhaps together with later
+// ones.
 func (l *lane) Flush() { l.device.client.link.flush(l.window.Load() <= 1) }
 
 func (l *lane) Window() int {
@@ -159,7 +160,7 @@ func extentOf(c *queue.Command) [3]int64 {
 	return c.Extent
 }
 
-// hostBytes returns the number of host bytes that a command copies.
+// hostBytes returns the number of bytes that a command copies from or to host memory; 0 for other commands.
 func hostBytes(c *queue.Command) int64 {
 	if c.Kind > queue.CopyBox || c.Dst.Memory != nil && c.Src.Memory != nil {
 		return 0
@@ -168,8 +169,8 @@ func hostBytes(c *queue.Command) int64 {
 	return extent[0] * extent[1] * extent[2]
 }
 
-// peerOf returns the client of the other device of a copy, or nil if there is none. It returns an error if that device is lost, or
-// a command uses memory of another device than it may.
+// peerOf returns the client of the other device of a copy between two devices, or nil for other commands. It returns an error if that
+// device is lost, or if c uses memory of another device where it must not.
 func (l *lane) peerOf(c *queue.Command) (*client, error) {
 	if c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox || c.Dst.Memory == nil || c.Src.Memory == nil {
 		if c.Kind <= queue.FillBytes {
@@ -283,7 +284,8 @@ func eachRow(p *queue.Place, extent [3]int64, do func(row []byte)) {
 	}
 }
 
-// retrieving returns the copy to the host that n bytes of a fragment belong to.
+// retrieving returns the copy to the host that n bytes of a fragment belong to. It returns an error if there is no such copy, or if
+// the bytes exceed it.
 func (l *lane) retrieving(m *protocol.Fragment, n int64) (*queue.Command, error) {
 	l.mu.Lock()
 	c, ended := l.flying[m.At.Number], m.At.Number <= l.ended
@@ -325,8 +327,8 @@ func (l *lane) data(m *protocol.Fragment) error {
 	return nil
 }
 
-// end handles a report of the server. It waits for earlier prints, and for the writer, which may still read the memory of
-// copies that the report covers.
+// end handles a report of the server. It waits for the writer, which may still read the memory of copies that the report covers. If
+// earlier prints have not been delivered, deliver handles the report after them.
 func (l *lane) end(m *protocol.Reached) error {
 	l.mu.Lock()
 	last := int64(0)
@@ -537,7 +539,7 @@ func (l *lane) Finish(c *queue.Command) error {
 
 const mostFailures = 64 // maximum number of errors kept per launch: the one that ended it is among the first
 
-// failed records an error of a service.
+// failed records an error of a service that the launch n has called. It drops errors of ended launches, and those beyond mostFailures.
 func (l *lane) failed(n uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -582,12 +584,12 @@ func (l *lane) Stop(n uint64) {
 }
 
 const (
-	stopChecks = 10          // checks without progress after which a server that does not stop a command is lost
+	stopChecks = 10          // successive checks without progress after which a server that does not stop a command is lost
 	stopEvery  = time.Second // interval of these checks
 )
 
-// awaitStop loses the server's devices if it does not end the commands that Stop named: native code may have taken its threads.
-// It checks that neither a command ends nor bytes are written.
+// awaitStop ends the connection if the server does not end the commands that Stop named: native code may have taken its threads. A
+// command that ends, or bytes that are written, restart the wait.
 func (l *lane) awaitStop() {
 	c := l.device.client
 	var ended uint64
@@ -617,7 +619,7 @@ func (l *lane) Since(later, earlier any) (int64, bool) {
 	return a - b, ok1 && ok2
 }
 
-// Close ends the server's queue.
+// Close makes the server close its queue after the queue's commands.
 func (l *lane) Close() {
 	c := l.device.client
 	c.forget(l.id)

@@ -65,7 +65,7 @@ func (s *server) unregisterLibrary(m *protocol.UnregisterLibrary) error {
 	})
 }
 
-// unregister calls the platforms' hooks for the end of the library, in reverse order.
+// unregister calls the platforms' hooks for the end of the library, in reverse order. It joins their errors.
 func (l *servedLibrary) unregister(ctx context.Context) error {
 	var failures []error
 	for _, hooks := range slices.Backward(l.notified) {

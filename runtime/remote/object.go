@@ -25,7 +25,7 @@ type device struct {
 
 func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
-// withdraw records that the server's device has found its arithmetic to be inexact.
+// withdraw clears Features.Exact if inexact is set: the server's device has then found its arithmetic to be inexact.
 func (d *device) withdraw(inexact bool) {
 	if info := *d.info.Load(); inexact && info.Features.Exact {
 		info.Features.Exact = false
@@ -168,7 +168,7 @@ func (m *memory) Address() (uint64, error) {
 	return at + uint64(m.base), err
 }
 
-// address sends a request for an address.
+// address sends a request for an address, and returns the server's answer.
 func (d *device) address(m *protocol.FindAddress) (uint64, error) {
 	m.Request = d.client.serial.Add(1)
 	r, err := d.client.request("address", m.Request, m)
@@ -201,7 +201,7 @@ type program struct {
 	id       uint64
 	symbols  []offload.Symbol
 	unloaded atomic.Bool
-	found    sync.Map // of Kernel, by name
+	found    sync.Map // results of Kernel, by name
 }
 
 func (p *program) Symbols() []offload.Symbol { return p.symbols }

@@ -31,7 +31,7 @@ type exchanges struct {
 	joints
 }
 
-// peerOutput is the number of bytes of small pieces and messages that are written together.
+// peerOutput is the size in bytes of the buffer that collects small pieces and messages for one write.
 const peerOutput = 64 << 10
 
 // peer is a connection of a server to another server, for one client.
@@ -42,7 +42,7 @@ type peer struct {
 	out    *bufio.Writer
 
 	state  sync.Mutex
-	opened io.ReadWriteCloser // stream, for drop
+	opened io.ReadWriteCloser // the last stream, for drop and end, which do not hold mu
 	lost   bool
 }
 
@@ -101,7 +101,7 @@ func (q *servedQueue) join(m *protocol.Exchange, mem offload.Memory) *batched {
 	return e
 }
 
-// add adds an exchange. It returns false if the batch is full or has begun.
+// add adds an exchange of bytes bytes, with its messages. It returns false if the batch has no room for it or has begun.
 func (b *batch) add(e *batched, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *server) peerTo(address string) *peer {
 	return p
 }
 
-// copy executes exchanges and waits for their end.
+// copy executes exchanges, waits for their end and sets their failures.
 func (p *peer) copy(s *server, d *servedDevice, list []*batched) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,7 +231,8 @@ func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (
 	return len(list), nil
 }
 
-// answer reads the answer to an exchange.
+// answer reads the answer to an exchange, and the bytes of one that reads. It stores a failure of a device in e, and returns errors of
+// the connection.
 func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	m := e.message
 	packet, err := protocol.Read(p.in)
@@ -282,7 +283,7 @@ func (s *server) losePeer(address string) {
 	}
 }
 
-// end closes the connection at the end of the client's.
+// end closes the connection when the client's connection has ended.
 func (p *peer) end() {
 	p.state.Lock()
 	p.lost = true
@@ -387,7 +388,8 @@ func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.
 	return err
 }
 
-// hold returns memory of the client and its device, or nil. The memory is not freed before done is called.
+// hold returns the client's memory with this number and its device, or nil if there is none. The memory is not freed before done is
+// called.
 func (s *server) hold(number uint64) (mem offload.Memory, d *servedDevice, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

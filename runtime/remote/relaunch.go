@@ -18,7 +18,7 @@ func remember[T any](kept map[uint64]T, kernel uint64, launch T) {
 	kept[kernel] = launch
 }
 
-// sentLaunches are the launches that a client has sent to a queue.
+// sentLaunches holds the newest kept launch of each kernel that a client has sent to a queue.
 type sentLaunches struct {
 	kept   map[uint64]*protocol.Launch
 	repeat protocol.Relaunch
@@ -53,7 +53,7 @@ type receivedLaunch struct {
 	memories []uint64 // numbers of the arguments' memories, 0 for scalars
 }
 
-// keepLaunch keeps the launch of message m.
+// keepLaunch keeps l, the launch of message m, if launches of this form are kept.
 func (q *servedQueue) keepLaunch(m *protocol.Launch, l *offload.Launch) {
 	if !m.IsKept() {
 		return
@@ -65,7 +65,7 @@ func (q *servedQueue) keepLaunch(m *protocol.Launch, l *offload.Launch) {
 	remember(q.kept, m.Kernel, r)
 }
 
-// relaunch repeats a launch. Its kernel and memories may have been freed.
+// relaunch repeats a launch with new values of scalars. It returns an error if the kernel or a memory was freed since.
 func (q *servedQueue) relaunch(m *protocol.Relaunch) error {
 	r := q.kept[m.Kernel]
 	if r == nil {

@@ -33,8 +33,8 @@ type servedQueue struct {
 
 	mu        sync.Mutex
 	changed   sync.Cond
-	pending   []pending // in order
-	atOnce    *atOnce   // the newest command, if it is one that runs at once
+	pending   []pending // in order of their numbers
+	atOnce    *atOnce   // the newest command, if it runs at once; nil otherwise
 	reporting bool      // a command removed from pending is being reported
 	stoppedTo uint64    // commands up to this number have a stop request
 	closing   bool
@@ -43,9 +43,9 @@ type servedQueue struct {
 // pending is a command whose end has not been reported to the client.
 type pending struct {
 	number uint64
-	err    error         // refusal of the command
-	event  offload.Event // follows the command; nil if it was refused
-	record bool
+	err    error            // refusal of the command
+	event  offload.Event    // follows the command; nil if it was refused
+	record bool             // the command records an event, whose time is reported
 	data   []byte           // to send to the client
 	known  bool             // its end was reported to the client
 	joint  *joint.Operation // of a joint launch
@@ -93,7 +93,7 @@ func (s *server) newQueue(m *protocol.NewQueue) error {
 	})
 }
 
-// setBase records the origin of the device's times.
+// setBase records the origin of the device's times, at the first call and if the device has a clock.
 func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -179,8 +179,8 @@ func (q *servedQueue) issue(at protocol.At, p pending, do func() error) error {
 	return q.issued(at, p, do())
 }
 
-// issued keeps p until the command just issued has ended. If it has already succeeded, its report is merged with later ones, or
-// sent if it is a record.
+// issued keeps p until the command just issued has ended. err is the error of issuing the command, or nil. A command that has already
+// succeeded on an idle queue needs no p: its report is merged with later ones, or sent at once if it is a record.
 func (q *servedQueue) issued(at protocol.At, p pending, err error) error {
 	p.number, p.err = at.Number, err
 	if p.err == nil {
@@ -193,7 +193,7 @@ func (q *servedQueue) issued(at protocol.At, p pending, err error) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if ended && p.err == nil && len(p.data) <= maxCopied && q.idleLocked() {
-		if p.record { // at once, since a client may measure the way
+		if p.record { // without a delay, since a client may measure the round trip
 			q.sendReached()
 			m := &protocol.Reached{At: at}
 			q.timeOf(m, p.event)
@@ -331,7 +331,7 @@ func (q *servedQueue) sendAtOnce(at protocol.At, memory []byte) error {
 	return nil
 }
 
-// sendMemory sends bytes of memory as fragments. It waits until they have been written.
+// sendMemory sends bytes of memory as fragments. It waits until they have been written, and returns an error if the client is gone.
 func (q *servedQueue) sendMemory(at protocol.At, memory []byte) error {
 	link := q.server.link
 	for sent := 0; sent < len(memory); {
@@ -541,14 +541,14 @@ func (q *servedQueue) reportEnd(p *pending) {
 	link.send(m)
 }
 
-// timeOf adds the time of a record to its report.
+// timeOf adds the time of a record to its report, if the device has a clock.
 func (q *servedQueue) timeOf(m *protocol.Reached, ev offload.Event) {
 	if q.device.base != nil {
 		m.Time, m.Timed = ev.Since(q.device.base)
 	}
 }
 
-// close closes the queue after its commands.
+// close closes the queue once its commands have ended. It does not wait.
 func (q *servedQueue) close() {
 	q.follow()
 	q.mu.Lock()

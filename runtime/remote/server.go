@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	maxRequests = 1024      // open requests of a client
-	maxImages   = 1 << 16   // image contents; a client drops all at half of it
-	maxPending  = 1024      // unfinished commands of a queue; a client's window is smaller
-	maxAtOnce   = 256 << 20 // bytes of memory that are sent without a wait for space
+	maxRequests = 1024      // maximum number of open requests of a client
+	maxImages   = 1 << 16   // maximum number of image contents; a client makes the server drop all at half of it
+	maxPending  = 1024      // maximum number of unfinished commands of a queue; a client's window is smaller
+	maxAtOnce   = 256 << 20 // maximum size in bytes of memory that is sent without a wait for space
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
@@ -37,13 +37,14 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Pl
 
 // Server is a server whose devices may exchange memory with those of other servers.
 type Server struct {
-	Plugins  []offload.Plugin
-	Address  string // address for other servers; empty if there are none
+	Plugins []offload.Plugin
+	Address string // address for other servers; empty if there are none
+	// DialPeer connects to the server at an address; nil if there are no other servers.
 	DialPeer func(ctx context.Context, address string) (io.ReadWriteCloser, error)
 	LosePeer func(address string) // ends all connections of a server that the client has lost; may be nil
 }
 
-// Serve is [Serve] for a client, or another server, at the other end of the stream.
+// Serve is like the function [Serve], but the other end of the stream may also be another server.
 func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,7 +97,7 @@ type server struct {
 	greeted    bool
 	devices    []*servedDevice
 	images     map[protocol.Digest]*content
-	imageBytes int64          // bytes of their contents
+	imageBytes int64          // total size of the contents in images
 	ended      []*servedQueue // queues with commands that ended at once and were not reported
 
 	platforms []offload.Platform
@@ -310,7 +311,7 @@ func (s *server) greet(m *protocol.Hello) error {
 	return nil
 }
 
-// free frees the client's remaining objects.
+// free frees the client's remaining objects and closes the platforms, after all requests, queues and exchanges have ended.
 func (s *server) free() {
 	s.mu.Lock()
 	for _, cancel := range s.requests {
@@ -357,7 +358,7 @@ func (s *server) free() {
 	}
 }
 
-// freeMemory frees memory of the client. Its success was reported before.
+// freeMemory frees memory of the client. It ignores errors, since the client has already been told that the memory is freed.
 func freeMemory(m offload.Memory) {
 	if _, ok := m.(global); !ok {
 		activity.Current().Memory.Add(-m.Size())
@@ -365,7 +366,8 @@ func freeMemory(m offload.Memory) {
 	_ = m.Free()
 }
 
-// answer serves a request on a separate goroutine.
+// answer calls do on a separate goroutine, and sends the reply to the request with this number. It returns an error if such a request
+// is open already, or if maxRequests are.
 func (s *server) answer(number uint64, do func(ctx context.Context, r *protocol.Reply) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -407,7 +409,7 @@ func (s *server) device(i uint32) (*servedDevice, error) {
 	return s.devices[i], nil
 }
 
-// addData adds a piece to the content of an image, and checks the digest of the whole.
+// addData adds a piece to the content of an image. After the last piece it checks the digest.
 func (s *server) addData(m *protocol.ImageData) error {
 	const limit = 1 << 32
 	c := s.images[m.Digest]
@@ -490,7 +492,8 @@ func (s *server) load(m *protocol.Load) error {
 	})
 }
 
-// keep registers an object of the client under its number. If the number is taken, drop ends the object.
+// keep registers an object of the client under its number. If the number is taken, it calls drop to end the object, and returns an
+// error.
 func keep[T any](s *server, objects map[uint64]T, number uint64, object T, drop func() error) error {
 	s.mu.Lock()
 	_, taken := objects[number]
@@ -639,7 +642,7 @@ func (s *server) memory(number uint64) offload.Memory {
 	return m
 }
 
-// release ends an object of the client.
+// release ends an object of the client, memory and programs once no command uses them. It returns an error if there is no such object.
 func (s *server) release(m *protocol.Release) error {
 	s.mu.Lock()
 	memory, program, queue := s.memories[m.Object], s.programs[m.Object], s.queues[m.Object]

@@ -58,7 +58,7 @@ func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, er
 	}
 }
 
-// answered delivers the answer to a call to the waiting work-item.
+// answered delivers the answer to a call to the work-item that waits for it, if one does.
 func (s *server) answered(m *protocol.ServiceAnswer) {
 	s.mu.Lock()
 	ch := s.calls[m.Call]
@@ -98,7 +98,7 @@ func (c *client) serveFile(m *protocol.FileRequest) error {
 	})
 }
 
-// filesOf returns the files of the launch of a request.
+// filesOf returns the files of the launch of a request, or an error if the launch has ended or offers no files.
 func (c *client) filesOf(m *protocol.FileRequest) (files hostfile.Services, err error) {
 	c.mu.Lock()
 	l := c.lanes[m.At.Queue]

@@ -1,10 +1,10 @@
-// Package box copies boxes of memory, which queues do at once or servers send each other in pieces. An extent has bytes per row, rows
-// and slices.
+// Package box copies boxes of memory by commands of a queue, or in pieces on a stream between two servers. An extent has the bytes of
+// a row, the rows of a slice and the slices.
 package box
 
 import "github.com/orepl/orepl/runtime/offload"
 
-// Size returns the number of bytes in a box, or false if it is not positive or larger than limit.
+// Size returns the number of bytes in a box. It returns false if an extent is not positive, or the number exceeds limit.
 func Size(extent [3]int64, limit int64) (int64, bool) {
 	n := int64(1)
 	for _, e := range extent {
@@ -16,7 +16,7 @@ func Size(extent [3]int64, limit int64) (int64, bool) {
 	return n, true
 }
 
-// packed returns a box whose rows are contiguous.
+// packed returns data as a box of host memory whose rows are contiguous.
 func packed(data []byte, extent [3]int64) offload.HostRect {
 	return offload.HostRect{Data: data, RowPitch: extent[0], SlicePitch: extent[0] * extent[1]}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pieceBytes = 1 << 20  // most bytes of a piece
-	direct     = 64 << 10 // bytes of a piece that is written to the stream without a copy
+	pieceBytes = 1 << 20  // maximum size of a piece
+	direct     = 64 << 10 // minimum size of a piece that is written to the stream without a copy
 )
 
 // failedPiece is a failure of the device in eachPiece, which ends the box but not the connection.
@@ -138,7 +138,7 @@ func theirFailure(in *bufio.Reader) error {
 	return failedPiece{offload.DecodeError(r.Error)}
 }
 
-// Skip reads and discards the pieces of a box.
+// Skip reads and discards the pieces of a box. It returns nil, too, if a failure of the other device ends the box.
 func Skip(in *bufio.Reader, extent [3]int64) error {
 	for range extent[1] * extent[2] {
 		for left := extent[0]; left > 0; left -= pieceBytes {

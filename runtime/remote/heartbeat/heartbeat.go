@@ -23,7 +23,7 @@ import (
 
 // Watch holds the connections of a process to others that it watches, and that watch it.
 type Watch struct {
-	ID       int                     // of this process
+	ID       int                     // number of this process
 	Silence  time.Duration           // time after which a silent process is lost
 	Leaving  <-chan struct{}         // closed when this process leaves normally
 	Accepts  func(id int) bool       // reports whether this process expects a connection of another one
@@ -57,7 +57,7 @@ const (
 
 const reportDigits = 8
 
-// Report tells the other processes that one is lost: streams do not end for them.
+// Report tells the other processes that the process id is lost: their streams to it do not end.
 func (h *Watch) Report(id int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,10 +72,10 @@ func (h *Watch) Report(id int) {
 // Doze tells the other processes that this one looks for messages at long intervals, until one of them calls Wake.
 func (h *Watch) Doze() { h.tell(doze, func(int) bool { return true }) }
 
-// Wake calls Woken in a process.
+// Wake makes the process id call its Woken, if this process is connected to it.
 func (h *Watch) Wake(id int) { h.tell(wake, func(other int) bool { return other == id }) }
 
-// tell writes a byte to the processes that are chosen.
+// tell writes a byte to the connected processes for which chosen returns true.
 func (h *Watch) tell(what byte, chosen func(id int) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -279,7 +279,8 @@ func (h *Watch) isDistant(conn net.Conn) bool {
 	return remote.IsDistant(conn)
 }
 
-// attend sends heartbeats on a connection and reads those of the other process until it leaves, is lost, or the connection is cut.
+// attend sends heartbeats on a connection and reads those of the other process. It returns, with the results of listen, when either
+// process leaves, or when the other one is lost or the connection is cut.
 func (h *Watch) attend(conn net.Conn, id int) (cut bool, why error) {
 	_ = conn.SetDeadline(time.Time{})
 	h.mu.Lock()
@@ -325,7 +326,8 @@ func (h *Watch) knockAgain(address socket.Address) net.Conn {
 	return nil
 }
 
-// rejoins hands a connection of a process that is already watched to the goroutine that does, in place of its connection.
+// rejoins passes conn to the goroutine that watches the process id, to replace its connection. It returns false if no goroutine
+// watches that process.
 func (h *Watch) rejoins(conn net.Conn, id int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -361,7 +363,8 @@ func (h *Watch) awaitRejoin(id int) net.Conn {
 	return nil
 }
 
-// beat sends heartbeats on a connection until either process leaves.
+// beat sends heartbeats on a connection until either process leaves, and a farewell then. It sends no farewell if inOrder receives
+// false: the other process is lost.
 func (h *Watch) beat(conn net.Conn, inOrder <-chan bool) {
 	ticker := time.NewTicker(cmp.Or(h.interval, h.Silence/beats))
 	defer ticker.Stop()

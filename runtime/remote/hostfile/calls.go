@@ -32,7 +32,8 @@ func NewCalls(ctx context.Context, send func(*protocol.FileRequest) bool) *Calls
 	return &Calls{ctx: ctx, send: send, slots: make(chan struct{}, MaxCalls), asked: map[uint64]chan *protocol.FileAnswer{}}
 }
 
-// ask sends a request and waits for its answer. It returns the answer's error along with it, or an error alone if the client is gone.
+// ask sends a request and waits for the answer. It returns the answer and the error that it contains, or nil and an error if the client
+// is gone.
 func (c *Calls) ask(m *protocol.FileRequest) (*protocol.FileAnswer, error) {
 	gone := offload.Errorf(offload.DeviceLost, m.Op.String(), "the client is gone")
 	select {
@@ -59,7 +60,7 @@ func (c *Calls) ask(m *protocol.FileRequest) (*protocol.FileAnswer, error) {
 	}
 }
 
-// take removes a request and returns its channel, or nil.
+// take removes a request and returns its channel, or nil if the request is not open.
 func (c *Calls) take(call uint64) chan *protocol.FileAnswer {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -32,12 +32,12 @@ type opened struct {
 // Services are the files that a launch may use.
 type Services struct {
 	offload.FileServices
-	// Failed records an error that device code meets, as a cause of the launch's error.
+	// Failed records an error that device code meets, as a cause of the launch's error. It may be nil.
 	Failed func(error)
 }
 
 // Serve serves a request on a separate goroutine, since a file may block, and passes the answer to send. It calls services for the
-// files of the request's launch. It returns an error for a request that no server sends.
+// files of the request's launch. It returns an error for a request that no server sends: an invalid one, or one beyond [MaxCalls].
 func (t *Table) Serve(m *protocol.FileRequest, services func(*protocol.FileRequest) (Services, error), send func(*protocol.FileAnswer)) error {
 	t.mu.Lock()
 	t.calls++
@@ -107,7 +107,7 @@ func notOpen(m *protocol.FileRequest) error {
 	return offload.Errorf(offload.Closed, m.Op.String(), "file %d is not open", m.File)
 }
 
-// byName opens, removes or renames a file. It returns the number of an opened one.
+// byName opens, removes or renames a file. It returns the number of an opened file, and 0 for the other operations.
 func (t *Table) byName(s offload.FileServices, m *protocol.FileRequest) (int64, error) {
 	switch m.Op {
 	case protocol.RemoveFile:
@@ -143,7 +143,7 @@ func (f *opened) serve(m *protocol.FileRequest, a *protocol.FileAnswer) (err err
 	return err
 }
 
-// add returns a number for an open file. At the limit it closes the file and returns an error.
+// add returns a number for an open file. At the limit, or after End, it closes the file and returns an error.
 func (t *Table) add(f offload.File) (int64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,7 +165,7 @@ func (t *Table) get(number int64) *opened {
 	return t.list[number]
 }
 
-// take removes a file and returns it, or nil.
+// take removes a file and returns it, or nil if no file has the number.
 func (t *Table) take(number int64) *opened {
 	t.mu.Lock()
 	defer t.mu.Unlock()

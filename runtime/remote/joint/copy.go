@@ -13,17 +13,17 @@ const (
 )
 
 const (
-	eagerBytes = 1 << 20   // bytes of a flow that are sent before the receiver has begun, which keeps them meanwhile
-	pieceBytes = 256 << 10 // bytes that a member receives before it passes them on
+	eagerBytes = 1 << 20   // bytes of a flow that are sent unasked; a receiver that has not begun keeps them until it does
+	pieceBytes = 256 << 10 // maximum size of a piece that is sent
 )
 
-// Flow is a copy between this member's memory and that of another one. There is at most one each way. If this member receives the bytes
-// that it sends, it passes them on as they arrive.
+// Flow is a copy between this member's memory and that of another one. Two members have at most one in each direction. If another flow
+// brings the bytes that this member sends, it passes them on as they arrive.
 type Flow struct {
 	Member uint32 // the other member
-	Send   bool
-	Offset int64 // in y
-	Size   int64
+	Send   bool   // from this member to the other one
+	Offset int64  // of the first byte, from the Offset of [Member]
+	Size   int64  // in bytes
 }
 
 // Copy is a member's part in copies between the memories of an operation's members.
@@ -41,8 +41,8 @@ type Copy struct {
 // outgoing is the state of a flow that sends.
 type outgoing struct {
 	flow  int
-	after *Part // the part whose bytes it passes on
-	sent  int64
+	after *Part // the part whose bytes it passes on as they arrive; nil if this member has the bytes
+	sent  int64 // bytes that were sent
 }
 
 // Check prepares the copy, before Start or Run. It returns an error for flows that contradict each other or leave the memory.
@@ -194,7 +194,7 @@ func (c *Copy) copy() (err error) {
 // bytes returns the bytes of a flow.
 func (c *Copy) bytes(f *Flow) []byte { return c.y[f.Offset:][:f.Size:f.Size] }
 
-// begin states where bytes go, asks for those that are not sent unasked, and sends what is there.
+// begin sets the destinations of bytes, asks the senders for those that are not sent unasked, and sends the bytes that this member has.
 func (c *Copy) begin() {
 	for i := range c.Flows {
 		f := &c.Flows[i]
@@ -214,7 +214,7 @@ func (c *Copy) begin() {
 	c.advance()
 }
 
-// advance sends the bytes that may be sent.
+// advance sends the bytes that this member has, and that their receivers have asked for or get unasked.
 func (c *Copy) advance() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

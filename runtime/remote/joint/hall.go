@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Part names bytes of an operation: those of a step from a member.
+// Part identifies bytes of an operation by the member that sends them and the step in which it does.
 type Part struct{ Member, Step uint32 }
 
 // Hall pairs the operations of a server for one client with the bytes that other members send.
@@ -19,12 +19,12 @@ type Hall struct {
 	recent []uint64         // keys of over, the oldest first
 	early  int64            // bytes that arrived before their destination was known
 	closed error
-	next   []func() // calls of functions of [Operation.Then], after mu is unlocked
+	next   []func() // functions of [Operation.Then] and [Operation.Each] that unlock is to call
 }
 
 const (
-	remembered = 4096    // ended operations that a hall knows
-	mostEarly  = 4 << 30 // bytes that arrive before their destination is known
+	remembered = 4096    // maximum number of ended operations that a hall knows
+	mostEarly  = 4 << 30 // maximum number of bytes that wait until their destination is known
 )
 
 // Operation is one joint operation at this server.
@@ -32,7 +32,7 @@ type Operation struct {
 	hall   *Hall
 	number uint64
 	begun  bool
-	peers  []string // addresses of the other members
+	peers  []string // addresses of the members
 	parts  map[Part]*arrivals
 
 	ended   bool
@@ -49,7 +49,7 @@ type Operation struct {
 // arrivals are the bytes of a part.
 type arrivals struct {
 	to       []byte   // the destination; nil before Admit and Expect
-	early    [][]byte // what arrived before
+	early    [][]byte // pieces that arrived before the destination was known
 	arrived  int64
 	expected bool // it is counted in left
 }
@@ -62,7 +62,7 @@ func NewHall() *Hall {
 // ErrBegun reports that the number of an operation is that of one in progress.
 var ErrBegun = errors.New("the operation has begun before")
 
-// unlock unlocks mu, then calls the functions of operations that have settled.
+// unlock unlocks mu, then calls the functions in next.
 func (h *Hall) unlock() {
 	next := h.next
 	h.next = nil
@@ -72,8 +72,8 @@ func (h *Hall) unlock() {
 	}
 }
 
-// Begin begins an operation with the other members at the addresses peers. The operation may have failed already. The error is
-// [ErrBegun] if an operation with this number has begun and not ended.
+// Begin begins an operation whose members have the addresses peers. The operation may have failed already. The error is [ErrBegun] if an
+// operation with this number has begun and not ended.
 func (h *Hall) Begin(number uint64, peers []string) (*Operation, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,7 +137,7 @@ func (o *Operation) admit(b *arrivals, to []byte) {
 	b.early = nil
 }
 
-// Expect makes the operation wait for a part, of which Admit is called first if that was not done.
+// Expect makes the operation wait for all bytes of a part. If Admit was not called for the part, Expect first does what Admit does.
 func (o *Operation) Expect(p Part, to []byte) {
 	o.hall.mu.Lock()
 	defer o.hall.unlock()
@@ -179,7 +179,7 @@ func (o *Operation) Landed(p Part, n int64) {
 }
 
 // Deliver copies bytes to their destination, or keeps them until it is known. It drops those of an operation that has failed or
-// ended. It returns an error for bytes that do not follow the last ones or that exceed their part.
+// ended. It returns an error for bytes that do not follow the last ones, that exceed their part, or that are too many to keep.
 func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
 	h.mu.Lock()
 	defer h.unlock()
@@ -219,7 +219,7 @@ func (o *Operation) Settled() bool {
 	return o.left == 0 || o.err != nil
 }
 
-// Wait waits until Settled, and returns the reason of the failure.
+// Wait waits until Settled, and returns the reason of the operation's failure, or nil.
 func (o *Operation) Wait() error {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()
@@ -250,7 +250,8 @@ func (o *Operation) await() {
 	o.hall.mu.Lock()
 }
 
-// settle wakes goroutines after a change, and lets the function of Then follow.
+// settle wakes waiting goroutines after a change. It passes the function of Each to unlock, and that of Then once the operation is
+// Settled. The caller holds the lock of the hall.
 func (o *Operation) settle() {
 	if o.settled != nil {
 		close(o.settled)
@@ -278,7 +279,8 @@ func (o *Operation) Then(call func()) {
 	o.settle()
 }
 
-// Each sets a function that is called when bytes have arrived, before that of Then: on the goroutine that brings them.
+// Each sets a function that is called after bytes have arrived, on the goroutine that brings them. It is called before the function of
+// Then, and not after a failure.
 func (o *Operation) Each(call func()) {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()
@@ -295,7 +297,7 @@ func (o *Operation) Arrived(p Part) int64 {
 	return 0
 }
 
-// fail ends the waits of an operation. Only the first reason counts.
+// fail is Fail for a caller that holds the lock of the hall.
 func (o *Operation) fail(why error) {
 	if o.err == nil {
 		o.err = why
@@ -304,14 +306,14 @@ func (o *Operation) fail(why error) {
 	}
 }
 
-// Fail ends the waits of an operation. Only the first reason counts.
+// Fail ends the waits of an operation, which fails with the reason why. Only the first reason is kept.
 func (o *Operation) Fail(why error) {
 	o.hall.mu.Lock()
 	defer o.hall.unlock()
 	o.fail(why)
 }
 
-// Err returns the reason of the failure.
+// Err returns the reason of the operation's failure, or nil.
 func (o *Operation) Err() error {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()
@@ -321,7 +323,7 @@ func (o *Operation) Err() error {
 // Failed returns a channel that is closed when the operation fails.
 func (o *Operation) Failed() <-chan struct{} { return o.failed }
 
-// errEnded is the reason for bytes of an operation that has ended well.
+// errEnded is the reason in over of an operation that has ended without a failure.
 var errEnded = errors.New("the operation has ended")
 
 // End forgets the operation, once no bytes of it are being read to their destination.
@@ -375,7 +377,7 @@ func (h *Hall) Fail(number uint64, why error) {
 	h.forget(number, why)
 }
 
-// Leave fails the operations with a member that has left.
+// Leave fails the operations that have a member with the address peer, which has left.
 func (h *Hall) Leave(peer string, why error) {
 	h.mu.Lock()
 	defer h.unlock()
@@ -386,7 +388,7 @@ func (h *Hall) Leave(peer string, why error) {
 	}
 }
 
-// Close fails all operations, and those that begin later.
+// Close fails all operations with the reason why, and also those that begin later.
 func (h *Hall) Close(why error) {
 	h.mu.Lock()
 	defer h.unlock()

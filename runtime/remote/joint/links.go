@@ -27,7 +27,7 @@ func (s *Links) Add(peer string, l Link) {
 	s.changed = make(chan struct{})
 }
 
-// Remove removes a link that has ended.
+// Remove removes a link that has ended, unless another one has replaced it.
 func (s *Links) Remove(peer string, l Link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Links) All() []Link {
 	return s.all
 }
 
-// Await waits until there is a link to a server, or the operation fails.
+// Await waits until there is a link to a server, and returns the link. If the operation fails first, it returns the reason.
 func (s *Links) Await(peer string, o *Operation) (Link, error) {
 	for {
 		s.mu.Lock()

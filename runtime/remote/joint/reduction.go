@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	wholeBytes = 64 << 10 // bytes of which each member reduces all instead of a part
-	MostJoined = 1 << 16  // members of an operation
+	wholeBytes = 64 << 10 // maximum size of an operand that each member reduces as a whole, instead of a part
+	MostJoined = 1 << 16  // maximum number of members of an operation
 )
 
 // The steps of a reduction.
@@ -42,7 +42,7 @@ type Link interface {
 	Drive(done func() bool)
 }
 
-// Member holds what the parts of all operations have in common.
+// Member holds what the parts of all operations have in common. Each member has a range of memory, which is called y.
 type Member struct {
 	Context   context.Context
 	Operation *Operation
@@ -52,11 +52,11 @@ type Member struct {
 	Open      func(member int) Link          // returns the link to another member if it is open already, or nil
 	Device    offload.Device
 	Spares    *Spares        // of the device
-	Memory    offload.Memory // of y
-	Offset    int64          // of y in bytes
+	Memory    offload.Memory // contains y
+	Offset    int64          // offset of y in Memory, in bytes
 
-	y     []byte // the bytes of this member: of the memory itself if the host can access it
-	aside bool   // y is not the memory itself
+	y     []byte // the bytes of y, or a copy of them
+	aside bool   // the field y is a copy, since the host cannot access the memory
 	queue offload.Queue
 }
 
@@ -104,7 +104,7 @@ func (r *Reduction) Start(end func(error)) bool {
 	return true
 }
 
-// finish combines all operands of a reduction that Start has begun.
+// finish combines all operands of a reduction that Start has begun, once they have arrived or the operation has failed.
 func (r *Reduction) finish(end func(error)) {
 	err := r.Operation.Err()
 	if err == nil {
@@ -120,7 +120,7 @@ func (r *Reduction) finish(end func(error)) {
 	r.ended(err, end)
 }
 
-// ended ends a reduction that Start has begun.
+// ended ends a reduction that Start has begun, which failed if err is not nil, and calls end.
 func (r *Reduction) ended(err error, end func(error)) {
 	if err != nil {
 		r.Operation.Fail(err)
@@ -130,12 +130,12 @@ func (r *Reduction) ended(err error, end func(error)) {
 	end(err)
 }
 
-// prepare makes the lists of the other members.
+// prepare makes the lists that have an element for each member.
 func (r *Reduction) prepare() {
 	r.links, r.operands, r.data = make([]Link, r.Members), make([]offload.Memory, r.Members), make([][]byte, r.Members)
 }
 
-// keep keeps queue and operands for other operations.
+// keep returns the queue and the memory of the operands to Spares. err is the failure of the operation, or nil.
 func (r *Reduction) keep(err error) {
 	if r.queue != nil {
 		r.Spares.putQueue(r.queue, err)
@@ -213,8 +213,8 @@ func (r *Reduction) reduce() (err error) {
 	return errors.Join(r.queue.Submit(r.span(0, total), r.y), r.queue.Sync(r.Context))
 }
 
-// results calls do with the parts that the other members reduce, and where they go, if there are such parts. A member sends its part
-// after it has received this one's operand, so the bytes may be replaced then.
+// results calls do with the parts that the other members reduce, and with their destinations in y, unless each member reduces all. A
+// member sends its part after it has received this one's operand, so that the bytes in y may then be replaced.
 func (r *Reduction) results(do func(p Part, to []byte)) {
 	for i := range r.links {
 		if at, end := r.part(i); r.Count*r.Width > wholeBytes && i != r.Place && at < end {
@@ -246,7 +246,7 @@ func (r *Reduction) part(member int) (from, to int64) {
 	return min(each*int64(member), r.Count) * r.Width, min(each*int64(member+1), r.Count) * r.Width
 }
 
-// expect takes memory for the operands of the other members.
+// expect takes memory for the operands of the other members, of size bytes each, and makes the operation wait for the operands.
 func (r *Reduction) expect(size int64) (err error) {
 	for i := range r.operands {
 		if i == r.Place || size == 0 {
@@ -269,9 +269,9 @@ func (r *Reduction) expect(size int64) (err error) {
 	return nil
 }
 
-// send sends ranges of y to the other members.
+// send sends each other member, as its bytes of a step, the range of y that of returns for the member.
 func (r *Reduction) send(step uint32, of func(member int) (from, to int64)) {
-	for k := 1; k < r.Members; k++ { // each to another one at first
+	for k := 1; k < r.Members; k++ { // members begin with different receivers
 		i := (r.Place + k) % r.Members
 		if from, to := of(i); from < to {
 			r.links[i].Send(r.Number, Part{uint32(r.Place), step}, 0, r.y[from:to])
@@ -296,7 +296,7 @@ func (r *Reduction) await() error {
 
 // combine reduces a range of y in the order of the members.
 func (r *Reduction) combine(from, to int64) error {
-	if r.Count*r.Width <= wholeBytes { // the bytes that are being sent are to be replaced
+	if r.Count*r.Width <= wholeBytes { // the result replaces bytes that may not have been sent yet
 		for i, l := range r.links {
 			if i == r.Place {
 				continue
@@ -317,7 +317,7 @@ func (r *Reduction) combine(from, to int64) error {
 	return r.queue.Sync(r.Context)
 }
 
-// issue issues the commands that reduce a range of y.
+// issue issues the commands that reduce a range of y. The result replaces the range.
 func (r *Reduction) issue(from, to int64) error {
 	own := r.span(from, to)
 	sum := own // the first operand, which becomes the result
@@ -351,7 +351,7 @@ func (r *Reduction) issue(from, to int64) error {
 	return nil
 }
 
-// argument returns an argument of the kernel.
+// argument returns the range s as an argument of the kernel.
 func (r *Reduction) argument(s offload.Span) offload.Arg {
 	return offload.Arg{Type: r.Launch.Args[0].Type, Memory: s.Memory, Offset: s.Offset, Dims: [3]int32{int32(s.Size / r.Width)}}
 }

@@ -15,9 +15,9 @@ type Spares struct {
 }
 
 const (
-	mostSpares = 8
-	mostQueues = 4
-	spareBytes = 32 << 20 // of the largest memory that is kept
+	mostSpares = 8        // maximum number of memories that are kept
+	mostQueues = 4        // maximum number of queues that are kept
+	spareBytes = 32 << 20 // maximum size of a memory that is kept
 )
 
 // takeQueue returns a queue without commands.
@@ -33,7 +33,7 @@ func (s *Spares) takeQueue(d offload.Device) (offload.Queue, error) {
 	return d.NewQueue(offload.QueueOptions{Label: "reduce"})
 }
 
-// putQueue keeps a queue of takeQueue whose commands have ended, or closes it after a failure.
+// putQueue keeps a queue of takeQueue whose commands have ended. It closes the queue after a failure, or if mostQueues are kept.
 func (s *Spares) putQueue(q offload.Queue, failure error) {
 	s.mu.Lock()
 	keep := failure == nil && len(s.queues) < mostQueues
@@ -60,7 +60,7 @@ func (s *Spares) take(d offload.Device, size int64) (offload.Memory, error) {
 	return d.Allocate(size, offload.DeviceMemory)
 }
 
-// put keeps memory of take for further operations, or frees it.
+// put keeps memory of take for further operations, or frees it if it is large. If mostSpares are kept, it frees the oldest.
 func (s *Spares) put(m offload.Memory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

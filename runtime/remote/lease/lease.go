@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MostPieces is the greatest number of pieces in a block.
+	// MostPieces is the maximum number of pieces in a block.
 	MostPieces = 256
 
 	leastPiece = 256      // bytes of the smallest piece, and the alignment of all
@@ -50,14 +50,14 @@ type Mark struct {
 // Runs reports whether the command is outstanding.
 func (m Mark) Runs() bool { return m.Reached.Load() < m.Number }
 
-// Takes reports whether memory of a size in bytes and a kind is allocated as a piece.
+// Takes reports whether memory of this size in bytes and this kind is allocated as a piece.
 func Takes(size int64, kind offload.MemoryKind) bool {
 	return kind == offload.DeviceMemory && size > 0 && size <= mostPiece
 }
 
 // Take returns a piece of at least size bytes: its block, the number of the server's memory, and the offset in it. The function
-// allocate returns the number of new device memory of the server. If a new block cannot be allocated, memory of this size alone is,
-// and the block is nil.
+// allocate returns the number of new device memory of the server. If a new block cannot be allocated, Take allocates memory of size
+// bytes alone, and b is nil.
 func (s *Blocks) Take(size int64, allocate func(size int64) (id uint64, err error)) (b *Block, id uint64, offset int64, err error) {
 	piece := max(leastPiece, int64(1)<<bits.Len64(uint64(size-1)))
 	s.mu.Lock()

@@ -147,7 +147,7 @@ const (
 type Reached struct {
 	At      At
 	Outcome Outcome
-	Error   []byte // error of failed
+	Error   []byte // result of [offload.EncodeError] if Outcome is Failed
 	Timed   bool   // Time is known
 	Time    int64  // time of a record in nanoseconds on the device's clock
 }
@@ -160,8 +160,8 @@ func (m *Reached) Code(c *wire.Coder) {
 	wire.Num(c, &m.Time, 8)
 }
 
-// SetFailure sets the outcome of a command that failed with err, if that is not nil. asked reports whether a request to stop covers the
-// command, which a cancellation then answers.
+// SetFailure sets the outcome of a command that failed with err. It does nothing if err is nil. asked states whether the command was
+// requested to stop: a cancellation is then the outcome Stopped, and else Failed.
 func (m *Reached) SetFailure(err error, asked bool) {
 	switch {
 	case err == nil:

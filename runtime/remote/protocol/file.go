@@ -30,7 +30,7 @@ func (o FileOp) String() string {
 
 // FileRequest requests an operation on a file of the host.
 type FileRequest struct {
-	At     At // launch of an operation on a name
+	At     At // launch whose device code requests an operation on a name
 	Call   uint64
 	Op     FileOp
 	File   int64  // number of the open file of an operation

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// MachineID identifies a running system, also to its containers. It is zero if the system has no such identity.
+// MachineID identifies a running system. The containers of a machine have its identity. It is zero if the system has none.
 type MachineID [16]byte
 
 // ThisMachine is the identity of the system that runs this process.

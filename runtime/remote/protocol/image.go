@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
-// ImageRef names the content of an image and holds its known facts.
+// ImageRef refers to the content of an image by its digest, and holds the other fields of [offload.Image].
 type ImageRef struct {
 	Kind                                  offload.ImageKind
 	Target, Arch, Label, Producers, Other string // Other: the conflict of the container with the bytes
@@ -27,12 +27,12 @@ func (r *ImageRef) Code(c *wire.Coder) {
 	wire.Num(c, &r.Size, 8)
 }
 
-// RefOf returns the name of an image's content.
+// RefOf returns a reference to an image.
 func RefOf(img *offload.Image) ImageRef {
 	return ImageRef{img.Kind, img.Target, img.Arch, img.Label, img.Producers, img.Conflict, img.Meta, img.Digest(), uint64(len(img.Data))}
 }
 
-// Image returns the image with these bytes.
+// Image returns the image to which r refers, with data as its content.
 func (r *ImageRef) Image(data []byte) *offload.Image {
 	return &offload.Image{Kind: r.Kind, Target: r.Target, Arch: r.Arch, Label: r.Label, Producers: r.Producers, Conflict: r.Other, Meta: r.Meta, Data: data}
 }

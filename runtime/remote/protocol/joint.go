@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
-// JointLaunch is a server's part in an [offload.Joint] of several servers: they send each other the operands. Member is the server's
-// place among the members. With flows it is a copy.
+// JointLaunch is a server's part in an [offload.Joint] of several servers, which send each other the operands. Member is the server's
+// index in Members. With Flows it is a copy, without them a reduction.
 type JointLaunch struct {
 	Launch    Launch
 	Operation uint64

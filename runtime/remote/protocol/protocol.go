@@ -17,9 +17,9 @@ const Magic = "orepl\x00\xfe\x01"
 
 // The limits of frames, and of a server that prints.
 const (
-	MaxFrame    = 2 << 20 // bytes of a frame after its length
-	MaxFragment = 1 << 20 // bytes of data in one message; larger data is split
-	MaxPrints   = 1024    // lines sent to a client and not yet printed
+	MaxFrame    = 2 << 20 // maximum number of bytes of a frame after its length
+	MaxFragment = 1 << 20 // maximum number of bytes of data in one message; larger data is split
+	MaxPrints   = 1024    // maximum number of lines sent to a client and not yet printed
 )
 
 // Message is a message of the protocol. Code writes its fields, or reads them if c.Reading is set.
@@ -169,7 +169,7 @@ func Append(buf []byte, p Message, extra int) []byte {
 	return c.Buf
 }
 
-// Parse decodes the message of a frame without its length.
+// Parse decodes the message in a frame, which is passed without its length.
 func Parse(frame []byte) (Message, error) {
 	if len(frame) == 0 || int(frame[0]) >= len(constructors) {
 		return nil, fmt.Errorf("a frame of %d bytes has no known type", len(frame))

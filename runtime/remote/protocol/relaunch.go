@@ -42,7 +42,7 @@ func (m *Launch) IsKept() bool {
 	return true
 }
 
-// DiffersInBits reports whether two kept launches are equal except for the values of scalars.
+// DiffersInBits reports whether two kept launches of one kernel are equal except for the values of scalars, if for anything.
 func (m *Launch) DiffersInBits(o *Launch) bool {
 	if m.Size != o.Size || m.GroupSize != o.GroupSize || m.Checks != o.Checks || m.Pos != o.Pos || m.SharedBytes != o.SharedBytes || m.Cooperative != o.Cooperative ||
 		m.Teams != o.Teams || m.ThreadLimit != o.ThreadLimit || len(m.Args) != len(o.Args) {

@@ -63,7 +63,7 @@ type Reply struct {
 	Kind    offload.MemoryKind
 	Symbols []offload.Symbol
 	Info    offload.KernelInfo
-	Inexact bool // the device has withdrawn [offload.Features].Exact at a load or a kernel
+	Inexact bool // the device lacks [offload.Features].Exact after a Load or a FindKernel, which may have found it to be inexact
 }
 
 func (m *Reply) Code(c *wire.Coder) {
@@ -102,7 +102,7 @@ func (m *ForgetImages) Code(*wire.Coder) {}
 // AnyDevice, as the device of a [CheckImage], asks the platform instead of a device.
 const AnyDevice = 1<<32 - 1
 
-// CheckImage asks how well an image fits a device.
+// CheckImage asks how well an image fits a device, or whether the platform may load it if Device is AnyDevice.
 type CheckImage struct {
 	Request uint64
 	Device  uint32

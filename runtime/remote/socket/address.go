@@ -1,9 +1,9 @@
-// Package socket connects workers and scripts by sockets: TCP, TCP with encryption, and sockets of Unix.
+// Package socket connects workers and scripts by sockets: TCP, TCP with encryption, and Unix sockets.
 //
 // # Design
 //
-// Both sides prove a token by a HMAC of two nonces, and never send it. With encryption the proofs also cover the keys of the connection.
-// So the token stands for certificates: a process between the two sides has other keys on each side.
+// Both sides prove a token by an HMAC of two nonces, and never send it. With encryption the proofs also cover the keys of the
+// connection. The token thus replaces certificates: a process between the two sides would have different keys on each side.
 package socket
 
 import (
@@ -58,7 +58,7 @@ func (a Address) String() string { return a.Network + ":" + a.Place }
 // Secret returns the address with its token.
 func (a Address) Secret() string { return a.String() + "#" + a.Token }
 
-// system returns the name of the network for the operating system.
+// system returns the name of the network in package net.
 func (a Address) system() string {
 	if a.Network == tlsNetwork {
 		return tcpNetwork
@@ -73,7 +73,7 @@ func NewToken() string {
 	return hex.EncodeToString(secret)
 }
 
-// TokenBytes is the minimum length of a token that a user chooses: 16 hexadecimal digits are 64 bits.
+// TokenBytes is the minimum length in bytes of a token that a user chooses: 16 hexadecimal digits are 64 bits.
 const TokenBytes = 16
 
 // The environment variables with the token of addresses that have none, and with the path of a file that holds it.
@@ -82,9 +82,9 @@ const (
 	TokenFileVariable = "OREPL_TOKEN_FILE"
 )
 
-// WithToken returns the address with the token in a file, or without a file with its own, or else with that of [TokenVariable] or
-// [TokenFileVariable]. Without any, the token is empty. It returns an error if the file cannot be read, has no token or is open to
-// all users of the machine. A token that is too short is an error, too.
+// WithToken returns the address with the token in file. If file is empty, the address keeps its own token. If it has none, it takes the
+// token in [TokenVariable], or in the file that [TokenFileVariable] names. Without any, the token is empty. WithToken returns an error
+// if the file cannot be read, has no token or is open to all users of the machine, or if the token is shorter than [TokenBytes].
 func (a Address) WithToken(file string) (Address, error) {
 	source := ""
 	if file == "" && a.Token == "" {

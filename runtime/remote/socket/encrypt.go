@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// keyLabel names the use of the keys that proofs cover.
+// keyLabel is the label under which both sides derive, from the keys of a connection, the bytes that proofs cover.
 const keyLabel = "EXPORTER-orepl-worker-token"
 
 // encrypt encrypts a connection that this side opened, if the address says so. It returns 32 bytes derived from the keys, or nil

@@ -18,7 +18,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.err }
 
-// plain returns an error of a connection or a listener as a [failure], or another error unchanged. It has no address.
+// plain returns an error of a connection or a listener as a [failure], whose text has no address, or another error unchanged.
 func plain(err error) error {
 	var (
 		number  syscall.Errno

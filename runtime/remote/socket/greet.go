@@ -33,7 +33,8 @@ var (
 
 const nonceBytes = 32
 
-// proof returns the proof of a side's knowledge of the token, for two nonces and the keys of the connection, if it is encrypted.
+// proof returns the proof that a side knows the token, for two nonces and bytes derived from the keys of the connection. keys is nil
+// without encryption.
 func (a Address) proof(side string, keys []byte, nonces ...[]byte) []byte {
 	h := hmac.New(sha256.New, []byte(a.Token))
 	h.Write([]byte("orepl worker, " + side))
@@ -44,8 +45,8 @@ func (a Address) proof(side string, keys []byte, nonces ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// prove proves the token to the side that accepted a connection, and checks that side's proof. It returns the connection for what
-// follows.
+// prove proves the token to the side that accepted a connection, and checks that side's proof. It returns the connection to use
+// afterwards, which is encrypted if the address says so.
 func (a Address) prove(conn net.Conn, r *role) (net.Conn, error) {
 	if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
 		return nil, err
@@ -86,7 +87,8 @@ func (a Address) unanswered(err error, r *role) error {
 // GreetClient proves the token to the client at the other end of a connection, and checks the client's proof.
 func (a Address) GreetClient(conn net.Conn) error { return a.check(conn, nil, client) }
 
-// check proves the token to the side that opened a connection, and checks that side's proof, for the keys of the connection.
+// check proves the token to the side that opened a connection, and checks that side's proof. keys are bytes derived from the keys of
+// the connection, or nil without encryption.
 func (a Address) check(conn net.Conn, keys []byte, r *role) error {
 	if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
 		return err

@@ -21,10 +21,11 @@ type Listener struct {
 	listener net.Listener
 	address  Address
 	settings *tls.Config // nil: no encryption
-	made     bool        // no other process knows the token
+	made     bool        // Listen generated the token
 }
 
-// Listen listens at an address. Port 0 selects a free port. Without a token it generates one.
+// Listen listens at an address. Port 0 selects a free port. If the address has no token, Listen generates one. It replaces the file of
+// a Unix socket at which no process listens any more.
 func Listen(a Address) (*Listener, error) {
 	made := a.Token == ""
 	if made {
@@ -68,7 +69,7 @@ func abandoned(path string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// Close ends a listener that does not accept connections yet.
+// Close ends a listener whose Serve or Admit was not called.
 func (l *Listener) Close() error { return l.listener.Close() }
 
 // Address returns the listener's address with its token.
@@ -129,8 +130,8 @@ func (l *Listener) Admit(ctx context.Context, join func(net.Conn)) error {
 	})
 }
 
-// accept calls do on a goroutine for each connection, once it has proved the token, or with the error, until ctx ends. It returns when
-// all calls have.
+// accept accepts connections until ctx ends. For each it calls do on a goroutine, after the other side has proved the token, or with
+// the error. It returns when all calls have returned.
 func (l *Listener) accept(ctx context.Context, r *role, do func(net.Conn, error)) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.listener.Close() })
 	defer stop()
@@ -163,7 +164,7 @@ func (l *Listener) accept(ctx context.Context, r *role, do func(net.Conn, error)
 	}
 }
 
-// greet checks the token of a connection, and returns the connection for what follows.
+// greet checks the token of the side that opened a connection. It returns the connection to use afterwards, also with an error.
 func (l *Listener) greet(conn net.Conn, r *role) (net.Conn, error) {
 	var keys []byte
 	if l.settings != nil {

@@ -29,7 +29,7 @@ type warned struct {
 	unloaded chan struct{}  // closed when no warnings follow
 }
 
-// Launches records the services of a program's newest launch.
+// Launches records the services of a program's newest launch, if they are an [offload.Warner].
 func (w *Warners) Launches(program uint64, s offload.Services) {
 	to, ok := s.(offload.Warner)
 	if !ok {
@@ -54,10 +54,11 @@ const maxWarnings = 1024
 // maxWarnings wait.
 func (w *Warners) Warn(program uint64, text string) { w.handle(message{program: program, text: text}) }
 
-// Unloaded says that a program is unloaded: no warnings follow.
+// Unloaded ends Wait for a program that is unloaded, after the warnings before it were passed on.
 func (w *Warners) Unloaded(program uint64) { w.handle(message{program: program, over: true}) }
 
-// handle delivers a message in order, on a separate goroutine, since the host may be slow.
+// handle delivers a message after those before it, on a separate goroutine, since the host may be slow. It drops a warning if
+// maxWarnings wait.
 func (w *Warners) handle(m message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

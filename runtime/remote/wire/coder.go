@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Coder encodes values to Buf, or decodes them from its start. One function for both directions describes each message. Values
-// decoded after an error are zero.
+// Coder encodes values to the end of Buf, or decodes them from its start if Reading is set. To code a value is to do either: one function
+// for both directions describes each message. Values decoded after an error are zero.
 type Coder struct {
 	Buf     []byte
 	Reading bool
@@ -35,14 +35,14 @@ func (c *Coder) take(n int) []byte {
 	return b
 }
 
-// Fail records an error. Only the first one counts.
+// Fail records an error. Only the first one is kept.
 func (c *Coder) Fail(format string, args ...any) {
 	if c.Err == nil {
 		c.Err = fmt.Errorf(format, args...)
 	}
 }
 
-// integer is a number that messages have.
+// integer is the constraint of the types that Num codes.
 type integer interface {
 	~int | ~int32 | ~int64 | ~uint8 | ~uint32 | ~uint64
 }
@@ -65,7 +65,7 @@ func Num[T integer](c *Coder, p *T, width int) {
 	*p = T(v)
 }
 
-// Within codes an integer of 8 bytes, and refuses one outside of lowest to highest.
+// Within codes an integer as 8 bytes. Decoding fails for one outside of lowest to highest, and sets *p to lowest.
 func Within[T ~int | ~int64](c *Coder, p *T, lowest, highest T) {
 	if Num(c, p, 8); c.Reading && (*p < lowest || *p > highest) {
 		c.Fail("a number of %d, outside of %d to %d", *p, lowest, highest)
@@ -88,7 +88,8 @@ func (c *Coder) Flag(p *bool) {
 	}
 }
 
-// length codes the number of elements of a list, each of which takes at least one byte.
+// length codes n, the number of elements of a list, and returns the number. Each element takes at least one byte, so decoding fails for
+// a number that exceeds the remaining bytes.
 func (c *Coder) length(n int) int {
 	size := uint32(n)
 	Num(c, &size, 4)
@@ -99,7 +100,7 @@ func (c *Coder) length(n int) int {
 	return int(size)
 }
 
-// Text codes a text.
+// Text codes a text: its length, and its bytes.
 func Text[T ~string](c *Coder, p *T) {
 	n := c.length(len(*p))
 	if c.Reading {
@@ -109,7 +110,7 @@ func Text[T ~string](c *Coder, p *T) {
 	c.Buf = append(c.Buf, *p...)
 }
 
-// Bytes codes a byte string. The result shares the memory of the input.
+// Bytes codes a byte string. A decoded one shares the memory of the input, and is nil if it is empty.
 func (c *Coder) Bytes(p *[]byte) {
 	n := c.length(len(*p))
 	if !c.Reading {
@@ -119,7 +120,7 @@ func (c *Coder) Bytes(p *[]byte) {
 	}
 }
 
-// Array codes bytes whose number both sides know.
+// Array codes the bytes of p without their number, which both sides know.
 func (c *Coder) Array(p []byte) {
 	if c.Reading {
 		copy(p, c.take(len(p)))
@@ -128,7 +129,7 @@ func (c *Coder) Array(p []byte) {
 	c.Buf = append(c.Buf, p...)
 }
 
-// List codes a list by calling each for its elements. After an error in reading, the list is nil.
+// List codes a list by calling each for its elements. A decoded list is nil if it is empty, or after an error.
 func List[T any](c *Coder, p *[]T, each func(*Coder, *T)) {
 	n := c.length(len(*p))
 	if c.Reading {
@@ -152,7 +153,7 @@ func List[T any](c *Coder, p *[]T, each func(*Coder, *T)) {
 	}
 }
 
-// Three codes three integers.
+// Three codes three integers as width bytes each.
 func Three[T integer](c *Coder, p *[3]T, width int) {
 	for i := range p {
 		Num(c, &p[i], width)
@@ -166,7 +167,7 @@ func (c *Coder) Position(p *offload.Position) {
 	Num(c, &p.Col, 8)
 }
 
-// Strings codes a map in the order of its keys.
+// Strings codes a map in the order of its keys. A decoded map is nil if it is empty.
 func (c *Coder) Strings(p *map[string]string) {
 	type pair struct{ key, value string }
 	var pairs []pair

@@ -93,7 +93,7 @@ func Signature(c *Coder, s *offload.Signature) {
 	c.Position(&s.Pos)
 }
 
-// Message codes a line of device code without its device.
+// Message codes a line that device code prints, without the field Device.
 func Message(c *Coder, m *offload.Message) {
 	Text(c, &m.Kernel)
 	Three(c, &m.Item, 8)
