@@ -24,8 +24,7 @@ const (
 // devices with it. The value is a duration of at least one second, such as 5s, or off for no limit.
 const SilenceVariable = "OREPL_REMOTE_SILENCE"
 
-// silence returns the time without messages after which a server that has not named its machine counts as lost, or 0 for no limit.
-// The address of dialed decides, if it is a network connection. An invalid value of [SilenceVariable] is an error.
+// silence returns the time limit for silence of a server that has not named its machine, by the addresses of dialed; 0 for no limit.
 func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 	if c, ok := dialed.(net.Conn); ok && IsDistant(c) {
 		return silenceAfter(distantSilence)
@@ -36,8 +35,7 @@ func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 // HeartbeatSilence returns the time without heartbeats after which a process is lost, or 0 for no limit.
 func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
 
-// silenceFrom is like silence for a server that has named its machine. A zero machine means that it has not. The machine counts more
-// than the address, which may be that of a tunnel, and which not every stream has.
+// silenceFrom returns that limit by the server's machine, if it is not zero: an address may be that of a tunnel.
 func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Duration, error) {
 	switch machine {
 	case protocol.MachineID{}:

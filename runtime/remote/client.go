@@ -109,8 +109,7 @@ type client struct {
 	sentBytes int
 }
 
-// keepImages is the total size in bytes of sent images above which the client makes the server drop them all, before it sends the
-// next one.
+// keepImages is the total size in bytes of sent images above which the client makes the server drop them, before the next one.
 const keepImages = 64 << 20
 
 func (c *client) open(w *protocol.Welcome) error {
@@ -150,8 +149,7 @@ func (c *client) CheckImage(img *offload.Image) error {
 	return err
 }
 
-// Close waits until the messages sent so far are written, for at most flushTime, and ends the connection. The server then frees the
-// remaining objects.
+// Close writes the last messages, for at most flushTime, and ends the connection. The server then frees the remaining objects.
 func (c *client) Close() error {
 	c.mu.Lock()
 	c.closing = true
@@ -263,8 +261,7 @@ func (c *client) handle(p protocol.Message) error {
 	return nil
 }
 
-// land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are
-// expected.
+// land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are expected.
 func (c *client) land(m *protocol.Fragment, n int64) (to []byte) {
 	_ = c.onLane(m.At, func(l *lane) error { to = l.land(m, n); return nil }) // handle reports the error
 	return to
@@ -280,14 +277,12 @@ func (c *client) onLane(at protocol.At, do func(*lane) error) error {
 	return do(l)
 }
 
-// request sends m, a request with this number, and waits for the reply. It returns the error in the reply, or one of code
-// [offload.DeviceLost] if the server is lost.
+// request sends the request m, whose number is number, and waits for the reply. The results are those of requestWith.
 func (c *client) request(op string, number uint64, m protocol.Message) (*protocol.Reply, error) {
 	return c.requestWith(context.Background(), op, number, func() { c.link.send(m) })
 }
 
-// requestImage sends the content of an image, if the server lacks it, and the request that of makes. The results are those of
-// requestWith.
+// requestImage sends an image's content, if the server lacks it, and the request that of makes. The results are those of requestWith.
 func (c *client) requestImage(ctx context.Context, op string, number uint64, img *offload.Image, of func(protocol.ImageRef) protocol.Message) (*protocol.Reply, error) {
 	return c.requestWith(ctx, op, number, func() {
 		c.images.Lock()
@@ -297,8 +292,7 @@ func (c *client) requestImage(ctx context.Context, op string, number uint64, img
 	})
 }
 
-// await handles messages until done returns true or a while has passed. It reports whether done did. It returns false at once if the
-// stream is no [Poller].
+// await handles messages for a while until done returns true, and reports whether done did. Without a [Poller] it returns false.
 func (c *client) await(done func() bool) bool {
 	if c.link.poller == nil {
 		return false

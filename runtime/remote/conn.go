@@ -27,12 +27,11 @@ const (
 
 // Queuer is a stream that keeps unsent messages and sends them while any goroutine uses it, so that no sender has to wait.
 type Queuer interface {
-	// Queue appends parts to the unsent ones, and returns the number of bytes that were written during the call. The bytes of
-	// parts must not change until they are written. Queue does not wait. It takes nothing and returns false while many messages
-	// are on their way.
+	// Queue appends parts to the unsent ones, and returns the number of bytes that were written during the call. The bytes of parts must
+	// not change until they are written. Queue does not wait. It takes nothing and returns false while many messages are on their way.
 	Queue(parts [][]byte) (written int, ok bool, err error)
-	// OnWritten sets the function that the stream calls, on any goroutine, for bytes written after the call of Queue that took them,
-	// or with the error that ends writing. OnWritten is called before Queue.
+	// OnWritten sets the function that reports bytes written after the call of Queue that took them, or the error that ends
+	// writing. The stream calls it on any goroutine. OnWritten is called before Queue.
 	OnWritten(written func(n int, err error))
 }
 
@@ -44,8 +43,7 @@ type Poller interface {
 	Drive(done func() bool) bool
 	// Wait waits until Read would return at once.
 	Wait()
-	// Driven adds by, which may be negative, to the number of goroutines that poll the input while they are in Drive of another
-	// stream. Wait leaves the input to them.
+	// Driven adds by to the number of goroutines that poll the input while in Drive of another stream. Wait leaves the input to them.
 	Driven(by int)
 }
 
@@ -108,8 +106,7 @@ func (l *link) send(p protocol.Message) bool { return l.add(p, nil, true) }
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
 func (l *link) sendWith(p protocol.Message, data []byte) bool { return l.add(p, data, true) }
 
-// add appends a message to the unsent ones. It also starts sending them if flush is set, or if they have more than packAt bytes. It
-// returns false after the end of the connection.
+// add appends a message to the unsent ones, and starts sending them if flush is set or they exceed packAt. It returns false at the end.
 func (l *link) add(p protocol.Message, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -346,8 +343,7 @@ func (l *link) receive() error {
 	}
 }
 
-// poll handles the messages that have arrived, unless another goroutine handles messages. It waits for the rest of one that has
-// arrived in part.
+// poll handles the messages that have arrived, unless another goroutine does. It waits for the rest of one that has arrived in part.
 func (l *link) poll() {
 	if !l.reading.TryLock() {
 		return
@@ -510,8 +506,7 @@ func (l *link) lands(head []byte, n uint32) bool {
 // landed is a fragment whose bytes were read directly to their destination. It exists only in the receiving process.
 type landed struct{ protocol.Fragment }
 
-// landNext prepares, as lands does, to read the bytes of the next frame to their destination. It returns false, too, if the
-// beginning of the frame is not in the buffer, or the frame is smaller than landAt.
+// landNext calls lands for the next frame. It returns false if the frame's head is not in the buffer, or the frame is small.
 func (l *link) landNext() bool {
 	const need = 4 + fragmentHead
 	if l.land == nil || l.in.Buffered() < need {

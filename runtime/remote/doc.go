@@ -42,8 +42,7 @@
 //
 // A reduction, or a set of copies between three or more servers, is one command for each server. The servers send each other the
 // bytes over a connection of their own (package joint). Between two servers an exchange takes less time, since only one of them
-// needs a command. A server whose part fails reports the failure to the client. The client tells the other servers, which may have
-// no connection to the one that failed.
+// needs a command. The client tells the other servers when a part has failed, since they may have no connection to its server.
 //
 // The goroutine that drives MPI also reads what other servers send, directly to its destination. Waking another goroutine for these
 // bytes took up to a third of the time of a broadcast.

@@ -43,8 +43,7 @@ func (d *device) Move(op string, members []offload.Device, flows []offload.Flow)
 	return parts
 }
 
-// with returns a joint launch of the members. It returns nil unless they are devices of different servers, each of them d or a device
-// that can exchange memory with d.
+// with returns a joint launch of members, or nil unless they are of different servers and can exchange memory with d or are d.
 func (d *device) with(members []offload.Device) *together {
 	j := &together{number: jointNumbers.Add(1)}
 	for _, m := range members {
@@ -79,8 +78,7 @@ func (j *together) lost() error {
 	return nil
 }
 
-// fail tells the servers of all members that this part of a joint launch has failed, unless a failure was reported before. For other
-// launches it does nothing.
+// fail tells the servers of all members that this part of a joint launch has failed. It does nothing for other launches.
 func (s *launch) fail(why error) {
 	if s.joint == nil || s.joint.failed.Load() {
 		return
@@ -117,8 +115,7 @@ func (s *launch) join(link *link) {
 	}
 }
 
-// failJoint tells the other members that command n, in flight, has failed with why, or was cancelled if why is nil. It does nothing
-// for other commands than joint launches. The caller holds l.mu.
+// failJoint calls fail if command n, in flight, is a launch. A nil why means that it was cancelled. The caller holds l.mu.
 func (l *lane) failJoint(n uint64, why error) {
 	c := l.flying[n]
 	if c == nil || c.Kind != queue.LaunchKernel {
@@ -150,8 +147,7 @@ type joints struct {
 	dialing sync.Mutex // held while a link is opened
 }
 
-// awaitAll waits for a message of the client for a while. Meanwhile it handles messages of other servers, whose goroutines sleep.
-// Without a link to poll, it returns at once.
+// awaitAll waits for a message of the client for a while, if other servers have links. It handles their messages meanwhile.
 func (s *server) awaitAll() {
 	var others []*link
 	for _, l := range s.links.All() {
@@ -304,8 +300,7 @@ func (q *servedQueue) joint(m *protocol.JointLaunch) error {
 	return q.issued(l.At, pending{joint: b.Operation}, q.near.Host(r.Run))
 }
 
-// atOnce is a joint launch that no goroutine waits for. The goroutine that receives the last bytes ends the launch, and reports the end
-// to the client.
+// atOnce is a joint launch that no goroutine waits for. The goroutine that receives the last bytes ends the launch and tells the client.
 type atOnce struct {
 	number    uint64
 	operation *joint.Operation
@@ -332,8 +327,7 @@ func (q *servedQueue) startAtOnce(number uint64, o *joint.Operation, r jointPart
 	return false
 }
 
-// endAtOnce ends the command c, which failed if err is not nil. It reports the end to the client, unless c has become a command of the
-// near queue or the connection ends.
+// endAtOnce ends c, which failed if err is not nil. It tells the client, unless c has followed or the connection ends.
 func (q *servedQueue) endAtOnce(c *atOnce, err error) {
 	defer q.server.running.Done()
 	q.mu.Lock()
@@ -377,8 +371,7 @@ func (q *servedQueue) follow() {
 	q.changed.Broadcast()
 }
 
-// termsTo returns the link to another member. The server with the smaller address opens it, and the other one waits for it until the
-// operation fails.
+// termsTo returns the link to another member. The server with the smaller address opens it, and the other one waits for that.
 func (s *server) termsTo(m *protocol.JointMember, o *joint.Operation) (joint.Link, error) {
 	if s.options.Address > m.Peer {
 		return s.links.Await(m.Peer, o)

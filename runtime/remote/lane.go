@@ -72,8 +72,7 @@ func (l *lane) own(m offload.Memory) error {
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
 
-// Flush sends the commands begun so far. If several commands are in flight, the link's writer sends them, perhaps together with later
-// ones.
+// Flush sends the commands begun so far. If several commands are in flight, these may wait briefly for later ones to join them.
 func (l *lane) Flush() { l.device.client.link.flush(l.window.Load() <= 1) }
 
 func (l *lane) Window() int {
@@ -284,8 +283,7 @@ func eachRow(p *queue.Place, extent [3]int64, do func(row []byte)) {
 	}
 }
 
-// retrieving returns the copy to the host that n bytes of a fragment belong to. It returns an error if there is no such copy, or if
-// the bytes exceed it.
+// retrieving returns the copy to the host that n bytes of a fragment belong to, or an error if the bytes belong to none.
 func (l *lane) retrieving(m *protocol.Fragment, n int64) (*queue.Command, error) {
 	l.mu.Lock()
 	c, ended := l.flying[m.At.Number], m.At.Number <= l.ended
@@ -301,8 +299,7 @@ func (l *lane) retrieving(m *protocol.Fragment, n int64) (*queue.Command, error)
 	return c, nil
 }
 
-// land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are
-// expected.
+// land returns the host memory for n bytes of a fragment. It returns nil if the copy has several rows, or if no such bytes are expected.
 func (l *lane) land(m *protocol.Fragment, n int64) []byte {
 	c, err := l.retrieving(m, n)
 	if err != nil || extentOf(c)[1] != 1 || extentOf(c)[2] != 1 {
@@ -548,8 +545,7 @@ func (l *lane) failed(n uint64, err error) {
 	}
 }
 
-// caused returns the error of a launch with the service's original error, or that error's cause, as its cause instead of the
-// decoded copy.
+// caused returns the error of a launch with the service's original error, or that error's cause, as its cause instead of the decoded copy.
 func caused(err error, failures []error) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Err == nil {

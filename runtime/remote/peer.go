@@ -231,8 +231,7 @@ func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (
 	return len(list), nil
 }
 
-// answer reads the answer to an exchange, and the bytes of one that reads. It stores a failure of a device in e, and returns errors of
-// the connection.
+// answer reads the answer to e, and the bytes if e reads. It sets e's failure to one of a device. The error is one of the connection.
 func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	m := e.message
 	packet, err := protocol.Read(p.in)

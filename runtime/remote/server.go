@@ -37,11 +37,10 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Pl
 
 // Server is a server whose devices may exchange memory with those of other servers.
 type Server struct {
-	Plugins []offload.Plugin
-	Address string // address for other servers; empty if there are none
-	// DialPeer connects to the server at an address; nil if there are no other servers.
-	DialPeer func(ctx context.Context, address string) (io.ReadWriteCloser, error)
-	LosePeer func(address string) // ends all connections of a server that the client has lost; may be nil
+	Plugins  []offload.Plugin
+	Address  string                                                                // address for other servers; empty if there are none
+	DialPeer func(ctx context.Context, address string) (io.ReadWriteCloser, error) // connects to another server; nil if there are none
+	LosePeer func(address string)                                                  // ends all connections of a server that the client has lost; may be nil
 }
 
 // Serve is like the function [Serve], but the other end of the stream may also be another server.
@@ -366,8 +365,7 @@ func freeMemory(m offload.Memory) {
 	_ = m.Free()
 }
 
-// answer calls do on a separate goroutine, and sends the reply to the request with this number. It returns an error if such a request
-// is open already, or if maxRequests are.
+// answer serves request number by do on a separate goroutine. It returns an error if the number is open, or maxRequests are.
 func (s *server) answer(number uint64, do func(ctx context.Context, r *protocol.Reply) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -492,8 +490,7 @@ func (s *server) load(m *protocol.Load) error {
 	})
 }
 
-// keep registers an object of the client under its number. If the number is taken, it calls drop to end the object, and returns an
-// error.
+// keep registers an object of the client under its number. If the number is taken, drop ends the object, and keep returns an error.
 func keep[T any](s *server, objects map[uint64]T, number uint64, object T, drop func() error) error {
 	s.mu.Lock()
 	_, taken := objects[number]

@@ -83,8 +83,8 @@ const (
 )
 
 // WithToken returns the address with the token in file. If file is empty, the address keeps its own token. If it has none, it takes the
-// token in [TokenVariable], or in the file that [TokenFileVariable] names. Without any, the token is empty. WithToken returns an error
-// if the file cannot be read, has no token or is open to all users of the machine, or if the token is shorter than [TokenBytes].
+// token in [TokenVariable], or in the file that [TokenFileVariable] names. Without any, the token is empty. A file is an error if it
+// cannot be read, has no token or is open to all users of the machine. So is a token shorter than [TokenBytes].
 func (a Address) WithToken(file string) (Address, error) {
 	source := ""
 	if file == "" && a.Token == "" {
