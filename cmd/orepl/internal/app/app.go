@@ -43,11 +43,11 @@ type System struct {
 // Exit codes, documented by "orepl help exit-codes".
 const (
 	ExitOK          = 0
-	ExitFailed      = 1   // a check failed: a conformance case, a comparison
+	ExitFailed      = 1   // a check failed, such as a conformance case, a test or a comparison, or a command of orepl image did
 	ExitUsage       = 2   // the command line is wrong
-	ExitThresholds  = 99  // a benchmark failed, gave a wrong result, missed a threshold or met a condition
-	ExitScript      = 107 // the script failed
-	ExitTimeout     = 124 // the time limit passed
+	ExitThresholds  = 99  // a benchmark failed, had a wrong result, missed a threshold or met a condition of --fail-if
+	ExitScript      = 107 // the script or a device failed, or another error occurred
+	ExitTimeout     = 124 // the script's time limit passed; a kernel's is an ExitScript
 	ExitInterrupted = 130 // Ctrl-C
 )
 
@@ -152,13 +152,13 @@ func Main(sys System) int {
 	return inv.finish(&usageError{fmt.Sprintf("there is no command or file %q", name), hint})
 }
 
-// isFile reports whether a name is that of a file, not a directory.
+// isFile reports whether name exists and is not a directory.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && !info.IsDir()
 }
 
-// finish prints an error and returns its exit code.
+// finish prints an error and returns its exit code, or ExitOK for nil. It prints nothing if the error is only an exit code.
 func (inv *invocation) finish(err error) int {
 	var exit *exitError
 	var scriptExit *lang.ExitError
@@ -195,7 +195,7 @@ func (inv *invocation) finish(err error) int {
 	return ExitScript
 }
 
-// parse parses the flags and returns the remaining arguments. For -h it prints the command's help.
+// parse parses the flags and returns the remaining arguments. For -h it prints the command's help and returns an exitError.
 func (inv *invocation) parse() ([]string, error) { return inv.parseArgs(inv.Args) }
 
 func (inv *invocation) parseArgs(args []string) ([]string, error) {
@@ -210,7 +210,8 @@ func (inv *invocation) parseArgs(args []string) ([]string, error) {
 	return inv.flags.Args(), nil
 }
 
-// parseMixed parses flags that may follow the other arguments, and returns these. All arguments after "--" are of the latter kind.
+// parseMixed parses flags, which may also follow other arguments, and returns the other arguments. After "--" nothing is a
+// flag.
 func (inv *invocation) parseMixed() ([]string, error) {
 	var others []string
 	for args := inv.Args; ; {
@@ -238,8 +239,9 @@ func (inv *invocation) env(name string) string {
 	return ""
 }
 
-// colors reports whether to write colors to a stream: it is a terminal and NO_COLOR is not set. Open MPI's launcher runs programs at
-// terminals of its own, whatever its output is; orepl mpirun knows better.
+// colors reports whether to write colors to a stream: it is a terminal, TERM is not dumb and NO_COLOR is not set. Open MPI's
+// launcher runs programs at terminals of its own, whatever its output is. In a job, colors is thus false unless orepl mpirun
+// started it, which sets NO_COLOR itself.
 func (inv *invocation) colors(w io.Writer) bool {
 	return !(mpi.Launched() && inv.env(job.StatusVariable) == "") && inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
 }
@@ -253,7 +255,8 @@ func (inv *invocation) terminal() *graphics.Terminal {
 	return graphics.New(f, f, inv.env)
 }
 
-// printf writes text with names from elsewhere, such as a file's, without characters that a terminal obeys.
+// printf writes formatted text. Names from elsewhere, such as a file's, may be in it: U+FFFD replaces characters that a
+// terminal obeys.
 func (inv *invocation) printf(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, printable.Text(fmt.Sprintf(format, args...))) // a failed write cannot be reported
 }
@@ -272,16 +275,16 @@ func isTerminal(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// open returns a runtime with all plugins.
+// open returns a runtime with the plugins and modules of the system, and the time line.
 func (inv *invocation) open() *orepl.Runtime {
 	publish(inv.env(far.Variable) != "" || mpi.Launched())
 	return orepl.Open(orepl.Options{Plugins: inv.Plugins, Modules: inv.Modules, Trace: inv.trace})
 }
 
-// publish lets orepl jobs see what this process does with devices of other processes.
+// publish lets orepl jobs show what this process does with devices of other processes, if it uses or offers any.
 func publish(uses bool) {
 	if uses {
-		_ = activity.Publish() // else orepl jobs does not show it
+		_ = activity.Publish() // after an error, orepl jobs does not show this process
 	}
 }
 
@@ -296,7 +299,8 @@ func (inv *invocation) environ() map[string]string {
 	return m
 }
 
-// engineOptions adds the process's streams and environment to options of an engine.
+// engineOptions adds the process's streams, environment and colors to options of an engine, and whether it warns. Without an
+// OnOverdue in opts, a script that does not stop ends the process.
 func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
@@ -313,13 +317,14 @@ func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	return opts
 }
 
-// engine returns an engine on a runtime.
+// engine returns an engine on a runtime, with opts completed by engineOptions.
 func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engine, error) {
 	return inside.Of(rt).NewEngine(inv.engineOptions(opts))
 }
 
-// closeAll closes engine and runtime. After a successful script it waits for the devices, for at most the script's time limit.
-// Failures that the script has not handled then fail the run. After a failed script it cancels all commands.
+// closeAll closes engine and runtime. err is the error of the script, and the result that of the whole run. After a successful
+// script it waits for the devices, for at most the script's time limit. Failures that the script has not handled then fail the
+// run. After a failed script it cancels all commands.
 func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) error {
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()

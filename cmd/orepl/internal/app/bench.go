@@ -73,7 +73,7 @@ func runBench(inv *invocation) error {
 	})
 }
 
-// against runs the scripts with this program and with another one.
+// against runs the scripts with this program and with that of --against, and reports the comparison.
 func (b *benchRun) against(files []string) error {
 	self, err := exec.LookPath(os.Args[0]) // a link's name may decide what the program does
 	if err != nil {
@@ -89,8 +89,8 @@ func (b *benchRun) against(files []string) error {
 	return b.finish(ExitOK)
 }
 
-// words parses flags, which may stand before, between and behind the scripts, and returns the scripts. Arguments
-// of the scripts follow --.
+// words parses flags, which may stand before, between and behind the scripts, and returns the scripts. It sets the arguments of
+// the scripts: words that are no scripts, and all that follows "--".
 func (b *benchRun) words() ([]string, error) {
 	b.run.Arguments = []string{}
 	flagged, behind := b.Args, []string(nil)
@@ -126,7 +126,7 @@ func (b *benchRun) words() ([]string, error) {
 	return files, nil
 }
 
-// misuse returns an error of package benchmark as a usage error.
+// misuse converts a [benchmark.Misuse] to a usage error, and returns any other error unchanged.
 func misuse(err error) error {
 	var m *benchmark.Misuse
 	if errors.As(err, &m) {
@@ -166,7 +166,8 @@ func (b *benchRun) scripts(files []string) int {
 	return exit
 }
 
-// finish reports the run. The exit code of a script takes precedence over those of results.
+// finish reports the run, or with --list prints the names of its benchmarks. The exit code of a script takes precedence over
+// those of results.
 func (b *benchRun) finish(exit int) error {
 	if b.options.List {
 		for _, name := range b.names {
@@ -245,11 +246,11 @@ func (b *benchRun) script(path string) (record.File, string, error) {
 	return f, table, b.close(e, rt, err)
 }
 
-// listing returns a policy that leaves out the files that another one lets a script write: where benchmarks are listed, there are no
-// results to write.
+// listing returns the policy for --list, which has no results to write. Files that p lets a script write are left out, and
+// listing collects their paths in b.files.
 func (b *benchRun) listing(p lang.Policy) lang.Policy {
 	all := lang.AllowAll
-	if p.Read == nil && p.Write == nil { // a function for writes does not confine the script otherwise
+	if p.Read == nil && p.Write == nil { // the function for writes alone must not forbid programs and native code
 		if p.Run == nil {
 			p.Run = all.Run
 		}
@@ -280,7 +281,8 @@ func (b *benchRun) listing(p lang.Policy) lang.Policy {
 	return p
 }
 
-// read reads the results of an engine after its script ended or was interrupted.
+// read reads the results of an engine after its script ended or was interrupted. It returns their table, or "" without results,
+// and adds the benchmarks that were left out to b.names.
 func (b *benchRun) read(e *lang.Engine, f *record.File) (table string, err error) {
 	list, table, err := bench.Results(e)
 	if err != nil {
@@ -297,7 +299,8 @@ func (b *benchRun) read(e *lang.Engine, f *record.File) (table string, err error
 	return table, err
 }
 
-// adopt takes the settings of a script over and checks them, within what the script may read and write.
+// adopt checks the settings that a script configured and takes them over. It returns an error if the script may not read or
+// write their files.
 func (b *benchRun) adopt(e *lang.Engine) error {
 	var script benchmark.Options
 	if err := bench.Settings(e, &script); err != nil {

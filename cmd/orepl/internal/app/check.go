@@ -24,7 +24,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// checkTime bounds the check of a file unless --timeout is set.
+// checkTime is the time limit of scripts that are checked, described or tested without --timeout. It also bounds the check of a
+// file, unless --timeout is longer.
 const checkTime = 30 * time.Second
 
 // checkReport is a file in the output of orepl check --json.
@@ -92,10 +93,10 @@ func (s settings) data(inputs []orepl.Port) (orepl.Data, error) {
 	return all, nil
 }
 
-// mostExtent bounds each extent, so that three of them have a product.
+// mostExtent is the maximum extent of --set. The product of three such extents does not overflow an int64.
 const mostExtent = 1 << 20
 
-// zeros makes arrays of zeros by the name of their type in scripts.
+// zeros maps the names of element types in scripts to functions that make arrays of zeros.
 var zeros = map[string]func(shape []int) any{
 	"bool": zerosOf[uint8], "u8": zerosOf[uint8], "i8": zerosOf[int8], "u16": zerosOf[uint16], "i16": zerosOf[int16], "f16": zerosOf[uint16], "bf16": zerosOf[uint16],
 	"u32": zerosOf[uint32], "i32": zerosOf[int32], "u64": zerosOf[uint64], "i64": zerosOf[int64], "f32": zerosOf[float32], "f64": zerosOf[float64],
@@ -104,7 +105,7 @@ var zeros = map[string]func(shape []int) any{
 func zerosOf[T orepl.Element](shape []int) any {
 	n := 1
 	for _, extent := range shape {
-		n = min(n*extent, 1<<28) // more than that is refused for its size
+		n = min(n*extent, 1<<28) // a run refuses the larger array, since its data does not fit its shape
 	}
 	return orepl.Array[T]{Data: make([]T, n), Shape: shape}
 }
@@ -220,7 +221,7 @@ func (inv *invocation) harmless(command string, limits *limitFlags) (orepl.Engin
 	}
 	if o.Policy.Read == nil {
 		o.Policy.Read = lang.AllowAll.Read
-		if o.Policy.Native == nil { // Write alone forbids it
+		if o.Policy.Native == nil { // setting Write alone would forbid it
 			o.Policy.Native = lang.AllowAll.Native
 		}
 	}
@@ -310,8 +311,8 @@ func runTest(inv *invocation) error {
 	return nil
 }
 
-// testFiles returns the files to test: those named, and the files *.test.js and *.test.ts below the folders named, or below the
-// current one.
+// testFiles returns the files to test: those named, and the files *.test.js and *.test.ts below the folders named. Without
+// paths it searches the current folder. It is an error if there are none.
 func testFiles(paths []string) (files []string, err error) {
 	if len(paths) == 0 {
 		paths = []string{"."}

@@ -18,7 +18,7 @@ type deviceReport struct {
 	Properties []offload.Property `json:"properties,omitempty"`
 }
 
-// platformReport is a plugin that could not be opened.
+// platformReport is a plugin, or a part of one, that is not available.
 type platformReport struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`

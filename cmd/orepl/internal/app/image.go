@@ -59,7 +59,8 @@ func runImage(inv *invocation) error {
 	return &usageError{fmt.Sprintf("orepl image has no command %q", name), hint}
 }
 
-// failed prints the error of a command that runs no script, and returns the exit code of a failed check.
+// failed prints the error of a command that runs no script, and returns the exit code of a failed check. It returns nil, exit
+// codes and usage errors unchanged.
 func (inv *invocation) failed(err error) error {
 	var exit *exitError
 	var usage *usageError
@@ -70,7 +71,7 @@ func (inv *invocation) failed(err error) error {
 	return &exitError{ExitFailed}
 }
 
-// imageNames returns the names of the subcommands.
+// imageNames returns the names of the subcommands of orepl image, as text.
 func imageNames() string {
 	return "pack, list, extract, drop, strip, headers, verify"
 }
@@ -81,14 +82,14 @@ type repeated []string
 func (r *repeated) String() string     { return strings.Join(*r, " ") }
 func (r *repeated) Set(s string) error { *r = append(*r, s); return nil }
 
-// targets declares the flag --target.
+// targets declares the flag --target, which may be repeated. about is its description.
 func (inv *invocation) targets(about string) *repeated {
 	r := new(repeated)
 	inv.flags.Var(r, "target", about)
 	return r
 }
 
-// patterns returns the patterns of a flag --target.
+// patterns parses the values of a flag --target. An empty value is a usage error.
 func (r *repeated) patterns() ([]image.Pattern, error) {
 	var list []image.Pattern
 	for _, text := range *r {
@@ -187,7 +188,8 @@ func packImages(inv *invocation) error {
 	return image.ReplaceFile(*out, data)
 }
 
-// warnShadowed warns of several images for one target, of which a device loads only one.
+// warnShadowed warns of several images of one kind for one target, of which a device loads only one. It warns of the first such
+// target only.
 func (inv *invocation) warnShadowed(entries []image.BundleEntry) {
 	first := make(map[string]bool)
 	for i := range entries {
@@ -232,7 +234,7 @@ func parseTarget(text string, language image.Producer) (image.BundleEntry, error
 	return readEntry(file, language, meta)
 }
 
-// readEntry reads an image for a container.
+// readEntry reads an image for a container. meta has the strings of its entry, or is nil if its bytes determine the target.
 func readEntry(file string, language image.Producer, meta map[string]string) (image.BundleEntry, error) {
 	f, err := image.OpenFile(file)
 	if err != nil {
@@ -300,7 +302,7 @@ func extractImages(inv *invocation) error {
 	return nil
 }
 
-// extensions maps kinds of images to file extensions.
+// extensions maps kinds of images to file extensions. Other kinds have the extension bin.
 var extensions = map[offload.ImageKind]string{
 	offload.ImageIR: "ir", offload.ImageELF: "so", offload.ImagePTX: "ptx", offload.ImageCubin: "cubin", offload.ImageFatbin: "fatbin",
 	offload.ImageSPIRV: "spv", offload.ImageOpenCLC: "cl", offload.ImageBitcode: "bc",

@@ -24,7 +24,8 @@ func stripImages(inv *invocation) error {
 	return inv.editFiles("strip", func() ([]image.Pattern, error) { return nil, nil }, nil)
 }
 
-// editFiles drops the selected images from each file. It plans the changes of all files before it writes the first one.
+// editFiles drops the images from each file that the patterns of choose select; without patterns it drops all. It calls choose
+// after it has parsed the flags. It plans the changes of all files before it writes the first one.
 func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, error), targets *repeated) error {
 	out := inv.flags.String("o", "", "the `file` to write; without it the file is changed in place")
 	files, err := inv.parseMixed()
@@ -82,7 +83,8 @@ func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, e
 	return nil
 }
 
-// nothingDropped returns the error for patterns that select no image, with the file's images.
+// nothingDropped returns the error for a file of which no image was dropped. With --target it names the file's images, else it
+// is err.
 func nothingDropped(f *image.File, name string, targets *repeated, err error) error {
 	if targets == nil {
 		return err

@@ -25,7 +25,7 @@ type fileReport struct {
 	Error    string        `json:"error,omitempty"`
 }
 
-// imageReport is an image.
+// imageReport is an image of a file.
 type imageReport struct {
 	Label    string            `json:"label"`
 	Kind     offload.ImageKind `json:"kind"`
@@ -93,7 +93,8 @@ func listImages(inv *invocation) error {
 	return nil
 }
 
-// reportFile reads a file. With devices, it adds their decisions on its images.
+// reportFile reads a file and describes its images, except whole programs, and its entries. With devices, it adds the decision
+// of each device on each image.
 func (inv *invocation) reportFile(file string, devices bool) (fileReport, error) {
 	f, err := image.OpenFile(file)
 	if err != nil {
@@ -210,7 +211,7 @@ func (inv *invocation) printDetail(name, text string) {
 	}
 }
 
-// aligned returns rows with aligned columns.
+// aligned returns a line of text for each row, in which the columns are aligned.
 func aligned(rows [][]string) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

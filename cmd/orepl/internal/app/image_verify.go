@@ -82,7 +82,7 @@ func waitsForCompiler(img *offload.Image) bool {
 	return img.Kind == offload.ImageText && img.Meta["bundle"] != ""
 }
 
-// clashes returns the problem of images for target IDs that one file may not hold together, or nil if it may.
+// clashes returns a problem if images are for two target IDs that one file may not hold together, else nil.
 func clashes(file string, images []*offload.Image) []string {
 	var archs []string
 	for _, img := range images {
@@ -94,8 +94,8 @@ func clashes(file string, images []*offload.Image) []string {
 	return nil
 }
 
-// verifyImage returns the problems of an image. No device can load it, its label contradicts its bytes, its tables are damaged, or
-// it lacks symbols of the table of entries.
+// verifyImage returns the problems of an image: that no device can load it, that its label contradicts its bytes, that its IR
+// or tables are damaged. Symbols that it lacks of the table of entries are problems as well.
 func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string) {
 	problem := func(format string, args ...any) {
 		problems = append(problems, img.Label+": "+fmt.Sprintf(format, args...))
@@ -140,7 +140,8 @@ func unusable(img *offload.Image) string {
 	return img.Unusable.Error()
 }
 
-// exported returns the names of an ELF file's dynamic symbols. For a cubin, which has none, it reads the symbol table.
+// exported returns the names of the dynamic symbols that an ELF file defines. For a file without dynamic symbols, such as a
+// cubin, it reads the symbol table.
 func exported(data []byte) (names []string, err error) {
 	defer func() { // debug/elf may panic on damaged files
 		if r := recover(); r != nil {

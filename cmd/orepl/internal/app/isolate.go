@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// ServeIsolated runs this process for orepl run --isolate, and does not return, if that command started it.
+// ServeIsolated serves an engine and does not return, if orepl run --isolate or an isolated pipeline started this process.
+// Otherwise it does nothing.
 func ServeIsolated(plugins []offload.Plugin, modules []orepl.Module) {
 	orepl.ServeIsolated(orepl.Options{Plugins: plugins, Modules: modules})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/orepl/orepl/runtime/image"
 )
 
-// emitters convert compiled kernels to text.
+// emitters maps the kinds of --emit to functions that convert compiled kernels to text.
 var emitters = map[string]func(*invocation, ...launch.Compilation) (string, error){
 	"ir": each(func(_ *invocation, c launch.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
 	"opt": each(func(_ *invocation, c launch.Compilation) (string, error) {
@@ -63,7 +63,7 @@ var emitters = map[string]func(*invocation, ...launch.Compilation) (string, erro
 }
 
 // lowered returns an emitter that lowers kernels for a target. prepare, if not nil, converts a kernel before lowering. emit
-// receives the names of the source files if they are equal for all kernels.
+// receives the names of the source files, or nil unless they are equal for all kernels.
 func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(files []string, list ...*lower.Kernel) (string, error)) func(*invocation, ...launch.Compilation) (string, error) {
 	return func(_ *invocation, list ...launch.Compilation) (string, error) {
 		to, err := target()
@@ -98,7 +98,8 @@ func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.
 	}
 }
 
-// lowerError returns the error of a kernel that cannot be lowered, with its source position.
+// lowerError adds the source position to the error of a kernel that cannot be lowered. It returns errors without a site
+// unchanged.
 func lowerError(m *ir.Module, k *ir.Kernel, err error) error {
 	var unsupported *lower.UnsupportedError
 	if !errors.As(err, &unsupported) || unsupported.Site >= len(k.Sites) {
@@ -136,7 +137,7 @@ func each(emit func(*invocation, launch.Compilation) (string, error)) func(*invo
 	}
 }
 
-// expanded returns the kernel's module with its library functions.
+// expanded returns a copy of the kernel's module with the library functions that it needs.
 func expanded(c launch.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
 	if !kernels.Needed(m) {
@@ -230,10 +231,10 @@ func runKernel(inv *invocation) error {
 	return inv.close(e, rt, err)
 }
 
-// errStopped ends a script at its first launch.
+// errStopped is the error of the launch at which --stop-at-launch ends a script.
 var errStopped = errors.New("stopped at a launch")
 
-// noKernel returns the reason why no kernel was emitted.
+// noKernel returns the usage error for a script that compiled no kernel, or none of the name.
 func noKernel(file, name string, compiled []launch.Compilation) error {
 	if len(compiled) == 0 {
 		return &usageError{file + " compiled no kernel",

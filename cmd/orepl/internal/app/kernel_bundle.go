@@ -63,7 +63,8 @@ func relative(dir, name string) string {
 	return filepath.ToSlash(path)
 }
 
-// mostSignatures bounds the bytes of signatures in a container, since readers bound its strings.
+// mostSignatures is the maximum number of bytes of signatures in a container, whose readers bound its strings. Longer
+// signatures are left out.
 const mostSignatures = 32 << 10
 
 // distinctKernels returns modules of one kernel each, sorted by name. A kernel that was compiled for several types has a
@@ -113,7 +114,7 @@ func types(k *ir.Kernel) string {
 	return "(" + strings.Join(list, ", ") + ")"
 }
 
-// signatures returns the kernels of a module with the names and types of their parameters.
+// signatures returns a line for each kernel of a module, with the names and types of its parameters.
 func signatures(m *ir.Module) string {
 	var list []string
 	for _, k := range m.Kernels {

@@ -43,10 +43,11 @@ func (inv *invocation) limits() *limitFlags {
 	return l
 }
 
-// mostMiB bounds numbers of MiB: at this one, the number of bytes overflows int64.
+// mostMiB is the maximum of flags that count MiB: 2^63 bytes, more than any machine has.
 const mostMiB = 1 << 43
 
-// options adds the limits to options of an engine.
+// options returns o with the limits of the flags, and with a policy if flags restrict or allow access. Its errors are usage
+// errors.
 func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	if l.timeout < 0 {
 		return o, &usageError{fmt.Sprintf("--timeout %v is negative", l.timeout), "leave it out for no limit"}
@@ -85,7 +86,8 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	return o, nil
 }
 
-// allowRun resolves the allowed programs on the search path, and returns the policy for running them.
+// allowRun resolves the allowed programs on the search path, and returns the policy for running them. A name that is not on the
+// path is an error.
 func (l *limitFlags) allowRun() (func(string) error, error) {
 	paths := make([]string, len(l.programs))
 	for i, name := range l.programs {

@@ -24,13 +24,15 @@ import (
 // launchers are the commands for which runMPI looks. Debian's names identify the MPI; the others are of any MPI.
 var launchers = []string{"mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"}
 
-// mpiEndTime bounds the time of a launcher to end its job after Ctrl-C or the script's end.
+// mpiEndTime is the time after the scripts' end until the launcher is asked to end its job. A launcher that was asked to, as by
+// Ctrl-C, is killed after the same time.
 const mpiEndTime = 10 * time.Second
 
-// mpiLossTime bounds that time after the script lost a worker. Launchers wait forever for a frozen process.
+// mpiLossTime is the time after a loss until the launcher is asked to end its job. Launchers wait forever for a frozen process.
 const mpiLossTime = 2 * time.Second
 
-// mpiGoneTime bounds that time once all processes have ended after a loss. Open MPI's launcher may wait for one nevertheless.
+// mpiGoneTime is the time after which a launcher is killed that still runs when all processes have ended after a loss. Open
+// MPI's launcher may wait for a process that has ended.
 const mpiGoneTime = 700 * time.Millisecond
 
 // runMPI implements orepl mpirun.
@@ -124,14 +126,15 @@ func runMPI(inv *invocation) error {
 		return err
 	}
 	how := cmd.ProcessState
-	if how != nil && ctx.Err() == nil && !how.Exited() && how.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE { // it may have held output
+	if how != nil && ctx.Err() == nil && !how.Exited() && how.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE { // it may not have passed on all output
 		return fmt.Errorf("the launcher %s did not end by itself: %v", path, how)
 	}
 	return inv.endOfJob(report, killed, scripts, path, err)
 }
 
-// endOfJob returns the error of a job of a number of scripts, after which its launcher returned err. killed is nil or the first process
-// that ended without a status: MPICH's launcher then kills the others, or fails before it has passed on their output.
+// endOfJob returns the error of a job that has ended, or an exitError with its exit code, also 0. scripts is the number of its
+// scripts, and err the error of its launcher. killed is nil or the first process that ended without a status. MPICH's launcher
+// then kills the others, or fails before it has passed on their output.
 func (inv *invocation) endOfJob(report status.Report, killed *status.Killed, scripts int, launcher string, err error) error {
 	codes := report.Codes
 	if len(report.Cut) > 0 && len(codes) < scripts {
@@ -160,7 +163,7 @@ func (inv *invocation) endOfJob(report status.Report, killed *status.Killed, scr
 	return fmt.Errorf("%s: %w", launcher, err)
 }
 
-// flagsOfRun returns the flags of this command that orepl run has, too.
+// flagsOfRun returns the flags of this command line that orepl run has as well, in the form --name=value.
 func (inv *invocation) flagsOfRun() (list []string) {
 	inv.flags.Visit(func(f *flag.Flag) {
 		if slices.Contains([]string{"n", "launcher", "spmd", "hosts", "hostfile", "devices-per-rank"}, f.Name) {
@@ -231,7 +234,8 @@ func (inv *invocation) mpiPlace() *mpiPlace {
 	return &p
 }
 
-// resolve finds the machines of n workers or scripts. The script of workers runs on this machine.
+// resolve sets the list to the machines of n workers, or with spmd of n scripts. Without flags for machines the list stays
+// empty. The script of workers runs on this machine.
 func (p *mpiPlace) resolve(n int, spmd bool) error {
 	var hosts []placement.Host
 	var err error
@@ -295,7 +299,7 @@ func (p *mpiPlace) flags(flags, env []string, spmd bool, files *status.Files) ([
 	return flags, nil
 }
 
-// variables returns the environment by which processes take their accelerators, or nil if they have no share.
+// variables returns the environment variables with each process's share of the accelerators, or nil without --devices-per-rank.
 func (p *mpiPlace) variables(spmd bool) (list []string) {
 	if p.share == 0 {
 		return nil
@@ -338,8 +342,8 @@ func runJobs(inv *invocation) error {
 	}
 }
 
-// awaitEnd cancels a job whose scripts have ended, or lost a worker, some time later. It reports whether all processes have ended after a
-// loss, but the launcher has not.
+// awaitEnd waits until the scripts of a job have ended or a process is lost, and lets cancel be called some time later. It
+// returns true if after a loss all processes have ended, but the launcher still runs after mpiGoneTime.
 func awaitEnd(ctx, running context.Context, w *status.Watch, scripts, processes int, cancel func()) bool {
 	switch lost, ok := w.Await(ctx, scripts); {
 	case lost:
@@ -358,7 +362,7 @@ func awaitEnd(ctx, running context.Context, w *status.Watch, scripts, processes 
 	return false
 }
 
-// endLauncher asks a launcher to end all processes. It kills the launcher once gone is closed.
+// endLauncher asks a launcher to end all processes. It kills the launcher once gone is closed, unless running has ended before.
 func endLauncher(running context.Context, p *os.Process, gone <-chan struct{}) error {
 	go func() {
 		select {

@@ -15,13 +15,14 @@ import (
 const (
 	// stopPatience is the time that devices have to stop after a limit or Ctrl-C.
 	stopPatience = 3 * time.Second
-	// failPatience is the time after another error, when destructors of libraries may run.
+	// failPatience is the time that devices have to close after another error, when destructors of libraries may run.
 	failPatience = 20 * time.Second
 	// interruptPatience is the time after Ctrl-C in which a command must have ended: longer than those above and that of the engine.
 	interruptPatience = 8 * time.Second
 )
 
-// endInterrupted ends the process some time after Ctrl-C unless the command has ended, such as one that reads a named pipe.
+// endInterrupted ends the process after Ctrl-C and interruptPatience, unless ended is closed by then. A command that reads a
+// named pipe may not end by itself.
 func (inv *invocation) endInterrupted(ended chan struct{}) {
 	select {
 	case <-ended:
@@ -38,7 +39,8 @@ func (inv *invocation) endInterrupted(ended chan struct{}) {
 // exit ends the process with an error's message and code.
 func (inv *invocation) exit(err error) { os.Exit(status.HandOver(inv.finish(err))) }
 
-// lost ends the process for a reason that no call can return. The exit code is that of the error with which the script ends, if any.
+// lost ends the process for a reason that no call can return. The exit code is that of the error with which the script ends, if
+// any. Else it is that of Ctrl-C, if it was pressed, and else that of the reason.
 func (inv *invocation) lost(reason error) {
 	if err := inv.ending.Load(); err != nil {
 		diag.Print(inv.Stderr, reason, inv.colors(inv.Stderr))
@@ -51,7 +53,8 @@ func (inv *invocation) lost(reason error) {
 	inv.exit(reason)
 }
 
-// close closes engine and runtime. It returns early, with an error that ends the process, if the devices do not stop.
+// close closes engine and runtime. If the devices do not stop in time, it returns a stuckError while they still run, and the
+// process must end.
 func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
 	ended := make(chan error, 1)
 	if err != nil {

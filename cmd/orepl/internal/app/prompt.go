@@ -17,7 +17,7 @@ import (
 // closingTime bounds the wait for running commands when the prompt ends.
 const closingTime = 2 * time.Second
 
-// runREPL implements orepl repl. Without a terminal it runs standard input as a script.
+// runREPL implements orepl repl. With -e it runs the code as a script, and without a terminal standard input.
 func runREPL(inv *invocation) error {
 	code := inv.flags.String("e", "", "run `CODE` as a script in which the names of the prompt are global")
 	load := inv.flags.String("i", "", "load `FILE` before the first prompt, as .load does")

@@ -63,7 +63,7 @@ func runScript(inv *invocation) error {
 	return inv.traced(*line, func() error { return run(inv, opts) })
 }
 
-// checkFile returns a usage error for a missing file. Its hint is a similar name or the usage.
+// checkFile returns a usage error for a missing file, else nil. Its hint is a similar name or usage.
 func checkFile(name, usage string) error {
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -235,7 +235,8 @@ func runReplay(inv *invocation) error {
 	return inv.tune(r, *output, stdout)
 }
 
-// tune prints the fastest group sizes of a recording's launches, and writes them to a file.
+// tune prints the fastest group sizes of a recording's launches. It writes them as JSON to file, or to stdout for "-", or
+// nowhere for "".
 func (inv *invocation) tune(r *recording.Replay, file string, stdout io.Writer) error {
 	found, err := tuning.Run(inv.ctx, r)
 	var differs *tuning.Differs
@@ -266,7 +267,8 @@ func (inv *invocation) tune(r *recording.Replay, file string, stdout io.Writer) 
 	return nil
 }
 
-// replay runs a recording and prints what was found.
+// replay runs a recording and prints its devices. With verify it then compares buffers, and returns an exitError if they
+// differ. With timed it prints the times of further runs.
 func (inv *invocation) replay(f *recording.File, r *recording.Replay, verify, timed bool) error {
 	run := func() (time.Duration, error) {
 		if err := r.Restore(inv.ctx); err != nil {

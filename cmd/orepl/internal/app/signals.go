@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// untilSignal returns a context that ends with inv.ctx, and at a signal that would end this process and leave behind what it
-// started. The context's cause is then the exit code of the signal.
+// untilSignal returns a context that ends with inv.ctx, and at SIGTERM or SIGHUP, which would otherwise end this process and
+// leave behind what it started. The context's cause is then an exitError with the code of the signal.
 func (inv *invocation) untilSignal() (ctx context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancelCause(inv.ctx)
 	signals := make(chan os.Signal, 1)
@@ -25,7 +25,7 @@ func (inv *invocation) untilSignal() (ctx context.Context, cancel context.Cancel
 	return ctx, func() { end(nil) }
 }
 
-// signalled returns the exit code of the signal that ended a context of untilSignal, nil if none did.
+// signalled returns an exitError with the code of the signal that ended a context of untilSignal, or nil if none did.
 func signalled(ctx context.Context) error {
 	var exit *exitError
 	if errors.As(context.Cause(ctx), &exit) {

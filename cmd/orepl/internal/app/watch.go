@@ -16,8 +16,8 @@ const watchPeriod = 100 * time.Millisecond
 
 var errChanged = errors.New("a file changed")
 
-// watch runs a script, and again whenever it, an import, or a file that it reads changes; it stops an unfinished run first.
-// It ends with the process.
+// watch runs a script, and again whenever it, an import, or a file that it reads changes; it stops an unfinished run first. It
+// returns when Ctrl-C ends inv.ctx.
 func (inv *invocation) watch(path string, opts lang.Options, run func(*invocation, lang.Options) error) error {
 	for {
 		files := &watched{stamps: map[string]stamp{}, written: map[string]bool{}}
@@ -68,7 +68,7 @@ type watched struct {
 	written map[string]bool // files written by the script, which are not watched
 }
 
-// observe records the files for which an engine consults its policy.
+// observe returns opts with a policy that also records the files that the script reads or writes.
 func (w *watched) observe(opts lang.Options) lang.Options {
 	policy := opts.Policy
 	if policy.Run == nil && policy.Read == nil && policy.Write == nil { // setting Read and Write must not forbid programs
@@ -118,7 +118,8 @@ func (w *watched) change() (path string, found bool) {
 	return "", false
 }
 
-// wait waits until a file has changed, and then until it stays unchanged, since editors write in several steps.
+// wait waits until a file has changed, and then until it stays unchanged, since editors write in several steps. Then it calls
+// changed with the path. It returns without a call when ctx ends.
 func (w *watched) wait(ctx context.Context, changed func(path string)) {
 	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()

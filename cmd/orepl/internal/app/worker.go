@@ -116,7 +116,8 @@ func (inv *invocation) tellListening(l *socket.Listener) {
 	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Shown())
 }
 
-// joinScript serves the script that waits for workers at an address, until it ends.
+// joinScript serves the script that waits for workers at an address, until the script ends. It tries for the time of patience
+// to reach it.
 func (inv *invocation) joinScript(address socket.Address, patience time.Duration, plugins []offload.Plugin) error {
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
@@ -140,7 +141,8 @@ func (inv *invocation) joinScript(address socket.Address, patience time.Duration
 	return inv.awaitServed(ctx, served)
 }
 
-// awaitServed waits until a server has ended, or a while after a signal: the kernel of a client may run on.
+// awaitServed waits until a server has ended, but after a signal or Ctrl-C for stopPatience only: the kernel of a client may
+// run on.
 func (inv *invocation) awaitServed(ctx context.Context, served <-chan error) (err error) {
 	select {
 	case err = <-served:
@@ -171,7 +173,7 @@ func alone(j job.Job) error {
 // workerGC is GOGC for a worker, whose small heap contains mainly messages.
 const workerGC = 400
 
-// collectLess makes collections rare unless GOGC is set, since they take a quarter of the time of short launches.
+// collectLess makes garbage collections rare unless GOGC is set, since they take a quarter of the time of short launches.
 func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(workerGC)

@@ -13,10 +13,10 @@ import (
 	"github.com/orepl/orepl/bindings/bench/record"
 )
 
-// turns is the number of runs of each program.
+// turns is the number of runs of each program in a comparison.
 const turns = 10
 
-// A program runs the scripts of a comparison.
+// program is one of the two programs that a comparison runs, with its runs so far.
 type program struct {
 	path string
 	args []string
@@ -52,7 +52,8 @@ func (o *Options) RunAgainst(ctx context.Context, self string, files, args, env 
 	return now, nil
 }
 
-// variables returns the settings as variables of the environment. Without a setting of the time, samples are few.
+// variables returns the settings as variables of the environment. Without a time or precision it selects quick, as many runs
+// follow.
 func (o *Options) variables() []string {
 	quick := o.Quick || !o.chosen["time"] && !o.chosen["precision"]
 	list := []string{bare + "=1", Variable("quick") + "=" + strconv.FormatBool(quick), Variable("filter") + "=" + o.Filter}

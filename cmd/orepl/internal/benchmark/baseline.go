@@ -16,13 +16,14 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// folder holds the baselines, below the working directory.
+// folder is the path of the baselines and histories, below the working directory.
 var folder = filepath.Join(".orepl", "bench")
 
 // baselineName matches names of baselines.
 var baselineName = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) }}
 
-// Path returns the file of a baseline: that of a name, or the file itself if it has a folder or the ending .json.
+// Path returns the file of a baseline: that of a name, or the file itself if it has a folder or the ending .json. For
+// history:NAME it returns the folder of the history.
 func Path(baseline string) string {
 	if name, ok := strings.CutPrefix(baseline, historyPrefix); ok {
 		return historyPath(name)

@@ -82,7 +82,7 @@ func (o *Options) warn(c *record.Comparison, stderr io.Writer) (certain bool) {
 	return false
 }
 
-// nameSome lists the first of some names.
+// nameSome lists up to three names, and counts the others.
 func nameSome(names []string) string {
 	const shown = 3
 	if len(names) <= shown {
@@ -125,7 +125,7 @@ func (o *Options) ShowHistory(stdout io.Writer) error {
 	return err
 }
 
-// print writes text without characters that a terminal obeys.
+// print writes text with U+FFFD in place of characters that a terminal obeys.
 func print(w io.Writer, text string) {
 	_, _ = io.WriteString(w, printable.Text(text)) // a failed write cannot be reported
 }
@@ -154,7 +154,8 @@ func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison
 	return &c, nil
 }
 
-// partial reports whether the run is a part of what the script measures, which keeps no baseline that the script names.
+// partial reports whether the command line filters benchmarks and names no baseline. Such a run is not kept as a baseline that
+// the script names.
 func (o *Options) partial() bool { return o.chosen["filter"] && o.Filter != "" && !o.chosen["save"] }
 
 // makes reports whether the options save the run as a baseline, or add it to the history that is the baseline.
@@ -171,9 +172,9 @@ func (o *Options) refuse(old, run *record.Run) error {
 	return &Misuse{fmt.Sprintf("%s was measured on an unlike machine: %s", o.Compare, strings.Join(reasons, "; ")), "measure both on one machine, or ask for it with " + o.named("unlike")}
 }
 
-// Ready returns an error if an option would fail after the measurement. The baseline may be missing, unreadable, or from a
-// different machine. An output path may be a folder, or lie in a folder that does not exist. A baseline that this run creates may
-// be missing, and so may the folders of baselines and histories.
+// Ready returns an error if an option would fail after the measurement. The baseline must be readable and from a like machine,
+// unless this run creates it. Output paths must not be folders, and their folders must exist, except those of baselines and
+// histories.
 func (o *Options) Ready(run *record.Run) error {
 	if o.Compare != "" && (!o.makes(o.Compare) || exists(o.Compare)) {
 		old, err := Load(o.Compare)
@@ -197,7 +198,8 @@ func (o *Options) Ready(run *record.Run) error {
 	return nil
 }
 
-// judge adds to the results the conditions that they meet, and returns these as lines. The run was compared with the baseline of the name.
+// judge records in each result the conditions of --fail-if that it meets, and returns a line for each of them. Conditions that
+// could not be checked have lines, too. c is nil or the comparison with the baseline called name.
 func (o *Options) judge(run *record.Run, c *record.Comparison, name string) (lines []string, err error) {
 	conditions, err := o.conditions()
 	if err != nil {
@@ -226,7 +228,7 @@ func (o *Options) judge(run *record.Run, c *record.Comparison, name string) (lin
 	return lines, nil
 }
 
-// summary returns lines about what is wrong with a run, or "" if nothing is.
+// summary returns the lines of judge, and one that counts what is wrong with a run, or "" if nothing is.
 func summary(run *record.Run, lines []string) string {
 	var failed, wrong, missed, met, errs int
 	for _, r := range run.Results() {
@@ -280,7 +282,7 @@ func summary(run *record.Run, lines []string) string {
 	return b.String()
 }
 
-// write writes the files of a run.
+// write writes the output files of a run. The path "-" is stdout.
 func (o *Options) write(run *record.Run, c *record.Comparison, stdout io.Writer) error {
 	var past *history.History
 	if o.History != "" && o.Report != "" {
@@ -327,7 +329,7 @@ func writeFile(path string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// save keeps a run as a baseline, if it is whole.
+// save keeps a run as a baseline. If a filter left benchmarks out or a script failed, it says so instead.
 func (o *Options) save(run *record.Run, stderr io.Writer) error {
 	if o.Save == "" {
 		return nil

@@ -129,7 +129,7 @@ func (o *Options) Overrides() map[string]any {
 	return set
 }
 
-// bare is the variable with which RunAgainst runs programs: their scripts measure only.
+// bare is the environment variable that RunAgainst sets for the programs that it runs: their scripts measure only.
 var bare = Variable("bare")
 
 // Adopt adds the settings of a script for which there is neither a flag nor a variable. The first script that has a setting
@@ -201,7 +201,7 @@ func (o *Options) with(flag, value string) string {
 	return fmt.Sprintf("--%s %s", flag, value)
 }
 
-// output is a file to write.
+// output is an option that names a file to write.
 type output struct {
 	flag string
 	name *string
@@ -221,7 +221,8 @@ func (o *Options) Printed() bool {
 	return false
 }
 
-// Paths returns the paths of the files to write, and of the file to read or "".
+// Paths returns the paths of the files to write, and of the baseline to read or "". A history is represented by one file in its
+// folder.
 func (o *Options) Paths() (write []string, read string) {
 	for _, f := range o.files() {
 		if *f.name != "" && *f.name != "-" {
@@ -313,8 +314,8 @@ func IsScript(name string) bool {
 // SuitePrefix is the prefix of the names of the suites.
 const SuitePrefix = "suite:"
 
-// Split divides what follows the flags into scripts and their arguments. The first name is a script, and so are others with the
-// ending of a script; the rest are arguments.
+// Split divides what follows the flags into scripts and their arguments. The first word is a script, and so are those that
+// IsScript accepts. The others are arguments.
 func Split(words []string) (scripts, args []string) {
 	for i, w := range words {
 		if i == 0 || IsScript(w) {
@@ -326,7 +327,7 @@ func Split(words []string) (scripts, args []string) {
 	return scripts, args
 }
 
-// The values of flags.
+// Types of the values of flags.
 type (
 	duration float64 // milliseconds
 	share    float64
@@ -362,7 +363,7 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
-// Wants returns what the flag takes, and examples of it for the flag's name.
+// Wants returns what the flag takes, and a format of examples, whose argument is the flag.
 func (s *share) Wants() (kind, examples string) {
 	return "a share from 0% to less than 100%", "write a percentage or a fraction, as in %[1]s 2%% or %[1]s 0.02"
 }
@@ -377,7 +378,7 @@ func (p *part) Set(text string) error {
 	return nil
 }
 
-// Wants returns what the flag takes, and examples of it for the flag's name.
+// Wants returns what the flag takes, and a format of examples, whose argument is the flag.
 func (p *part) Wants() (kind, examples string) {
 	return "a share between 0% and 100%", "write a percentage or a fraction, as in %[1]s 1%% or %[1]s 0.01"
 }
@@ -397,7 +398,7 @@ func (s *seed) Set(text string) error {
 	return nil
 }
 
-// Wants returns what the flag takes, and an example of it for the flag's name.
+// Wants returns what the flag takes, and a format of an example, whose argument is the flag.
 func (s *seed) Wants() (kind, examples string) {
 	return "a positive integer", "write it behind an equals sign, as in %s=7"
 }

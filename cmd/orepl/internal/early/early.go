@@ -1,5 +1,6 @@
-// Package early makes room on the stack of the main goroutine before other packages are initialised. Few frames are to be copied
-// then, and it is done once instead of at each doubling. It imports nothing, so that it is initialised among the first.
+// Package early makes room on the stack of the main goroutine before other packages are initialised. The runtime then has few
+// frames to copy, and copies them once instead of at each doubling. It imports nothing, so that it is initialised among the
+// first.
 package early
 
 // room is the size of the stack's frames that initialisation and a short script need, in bytes.

@@ -17,7 +17,8 @@ type Host struct {
 	Slots int // processes that it takes before the next machine does
 }
 
-// ParseHosts parses names of machines between commas. A number of slots may follow a name: a:2,b. Without one it is 1.
+// ParseHosts parses names of machines between commas. A number of slots may follow a name: a:2,b. Without one it is 1. A
+// machine that is listed twice is an error.
 func ParseHosts(text string) (list []Host, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		h, err := parseHost(strings.TrimSpace(part))
@@ -107,7 +108,7 @@ func Spread(hosts []Host, n int) (list []Host) {
 	return list
 }
 
-// List returns machines as launchers read them.
+// List returns machines in the form that launchers read, such as a:2,b:1.
 func List(hosts []Host) string {
 	parts := make([]string, len(hosts))
 	for i, h := range hosts {

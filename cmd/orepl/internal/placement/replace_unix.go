@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// replace replaces this process by itself with another environment.
+// replace starts this program anew in this process, with env as environment. It returns only if that fails.
 func replace(env []string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -19,8 +19,8 @@ var visible = []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFIN
 // none is the list of accelerators of a process that has none.
 const none = "-1"
 
-// TakeShare replaces this process by itself with an environment that shows its part of the machine's accelerators, if orepl mpirun asks
-// for that. Drivers read the environment from the process's beginning.
+// TakeShare starts this program anew with an environment that shows its part of the machine's accelerators, if orepl mpirun
+// asks for that. It then returns only errors, otherwise nil. Drivers read the environment that a process began with.
 func TakeShare() error {
 	text := os.Getenv(ShareVariable)
 	if text == "" {
@@ -47,8 +47,9 @@ func TakeShare() error {
 // WorkersVariable is an environment variable that is set in a job whose script has workers, which have the accelerators.
 const WorkersVariable = "OREPL_MPI_WORKERS"
 
-// Environment returns an environment that shows the accelerators of the process number at of a machine, share for each. They are of
-// those that the environment shows already, as in an allocation of Slurm, or of all. A process of number -1 has none.
+// Environment returns env with variables that show share accelerators to the process of number at on a machine, and without
+// those of this package. If env shows some accelerators only, as in an allocation of Slurm, they are taken from these. A
+// process of number -1, or beyond the last accelerator that env shows, has none.
 func Environment(env []string, at, share int) []string {
 	list := slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -44,12 +44,12 @@ func commands() []command {
 	}
 }
 
-// isCommand distinguishes a command from a number such as .5.
+// isCommand reports whether a text begins like a command, such as .help, or is a dot. A number such as .5 is none.
 func isCommand(text string) bool {
 	return len(text) > 1 && text[0] == '.' && unicode.IsLetter(rune(text[1])) || text == "."
 }
 
-// command runs a command.
+// command runs a command and prints its error. It returns only errors that end the session.
 func (p *prompt) command(line string) error {
 	name, args := line, ""
 	if i := strings.IndexFunc(line, unicode.IsSpace); i >= 0 {

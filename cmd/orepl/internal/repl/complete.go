@@ -19,7 +19,7 @@ import (
 const completionTime = 300 * time.Millisecond
 
 // complete returns the completions for the editor. It runs on the engine's loop, since the engine serves background tasks
-// meanwhile.
+// meanwhile. It returns none if the loop is busy for completionTime.
 func (p *prompt) complete(text string, at int) (start int, words []string) {
 	type answer struct {
 		word  string
@@ -41,7 +41,7 @@ func (p *prompt) complete(text string, at int) (start int, words []string) {
 	}
 }
 
-// beginning returns the words with a prefix, sorted.
+// beginning returns the words with a prefix, sorted and each once.
 func beginning(words []string, prefix string) []string {
 	var list []string
 	for _, w := range words {
@@ -60,7 +60,7 @@ type completion struct {
 	kernel      *kernelText // kernel around the cursor, or nil
 }
 
-// words returns the word before the cursor and its completions.
+// words returns the word before the cursor and candidates for its completion, which may begin otherwise.
 func (c *completion) words() (word string, words []string) {
 	text := strings.TrimLeft(c.left, "? \t")
 	if asked := strings.HasPrefix(strings.TrimLeft(c.left, " \t"), "?"); asked && isPathOfNames(strings.TrimSuffix(text, ".")) {
@@ -115,7 +115,8 @@ func (c *completion) words() (word string, words []string) {
 	return word, c.globals(word)
 }
 
-// explainable returns the names that help accepts: those of documented, and members of modules without the module's name.
+// explainable returns the names that help accepts: those of documented, and for a path without a dot the members of all
+// modules.
 func (c *completion) explainable(path string) []string {
 	words := c.documented(path)
 	if !strings.Contains(path, ".") {
@@ -128,7 +129,8 @@ func (c *completion) explainable(path string) []string {
 	return words
 }
 
-// documented returns the names that ? accepts and that extend a path, without the part up to their last dot.
+// documented returns the names that ? accepts and that begin with path up to its last dot. It returns the component behind that
+// dot.
 func (c *completion) documented(path string) []string {
 	parent := path[:strings.LastIndexByte(path, '.')+1]
 	var words []string
@@ -166,7 +168,8 @@ var keywords = strings.Fields("async await break case catch class const continue
 	"extends false finally for function if import in instanceof let new null of return super switch this throw true try " +
 	"typeof undefined using var void while yield")
 
-// globals returns the global names with a prefix. For an empty prefix it returns only names declared at the prompt.
+// globals returns keywords and global names; the caller selects those with the prefix. In a kernel it returns the names that
+// the kernel can use. For an empty prefix it returns only names that were declared, at the prompt or in the kernel.
 func (c *completion) globals(prefix string) []string {
 	global := c.vm.GlobalObject()
 	if c.kernel != nil {
@@ -182,7 +185,7 @@ func (c *completion) globals(prefix string) []string {
 	return append(global.GetOwnPropertyNames(), keywords...)
 }
 
-// explained returns completions of .explain's arguments: a kernel, then a form.
+// explained returns completions of .explain's arguments: a kernel, then a form, then a file.
 func (c *completion) explained(args string) (word string, words []string) {
 	_, form, second := strings.Cut(args, " ")
 	if _, file, third := strings.Cut(form, " "); third {
@@ -239,8 +242,8 @@ func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/")
 }
 
-// paths returns the files with a path as prefix; folders end with a slash. It returns nil for a folder that scripts cannot
-// read.
+// paths returns the paths of the files in the folder of path; those of folders end with a slash. It leaves out hidden files if
+// path is only a folder. It returns nil for a folder that scripts cannot read.
 func (c *completion) paths(path string) []string {
 	dir, base := filepath.Split(path)
 	full, err := c.p.engine.ReadPath(home(dir))
@@ -263,8 +266,8 @@ func (c *completion) paths(path string) []string {
 	return list
 }
 
-// importNames returns completions between the braces of an import: the names of the module, or of all modules. It returns
-// false elsewhere.
+// importNames returns completions between the braces of an import: the names of the module behind them, or of all modules if
+// there is none yet. It returns false elsewhere.
 func (c *completion) importNames() (word string, words []string, ok bool) {
 	m := importBraces.Get().FindStringSubmatch(c.left)
 	if m == nil {
@@ -355,8 +358,8 @@ func (c *completion) options(at *place) []bindings.Entry {
 	return list
 }
 
-// argumentWords returns completions in kernel.launch(…): options, then values that fit the kernel's parameters. It returns
-// nil elsewhere, and behind the last argument.
+// argumentWords returns completions in kernel.launch(…): options, then variables with values that kernels accept. A variable
+// with the name of the kernel's parameter is the only completion. It returns nil elsewhere, and behind the last argument.
 func (c *completion) argumentWords(at *place, prefix string) []string {
 	inner, ok := at.inner(0)
 	if !ok {
@@ -409,7 +412,7 @@ func kernelParams(p *prompt, v goja.Value) []string {
 	return nil
 }
 
-// isArgument reports whether a value can be passed to a kernel.
+// isArgument reports whether a value can be passed to a kernel: a buffer, a number, a BigInt or a boolean.
 func isArgument(p *prompt, v goja.Value) bool {
 	if v == nil {
 		return false

@@ -65,7 +65,8 @@ func locate(text string) place {
 	return p
 }
 
-// stringEnd returns the offset of the quote that ends the string at i, or -1.
+// stringEnd returns the offset of the quote, or of the line end, that ends the string at i. It returns -1 if the string is
+// unfinished.
 func stringEnd(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text); i++ {
@@ -110,8 +111,8 @@ const (
 	indexStep
 )
 
-// chainBefore returns the chain at the end of a text and the word after it, which is being completed. dotted reports whether
-// the word is a member of the chain; otherwise there is no chain.
+// chainBefore returns the chain at the end of a text and the word after it, which is being completed. dotted reports whether a
+// dot precedes the word, which is then a member of the chain. chain is nil otherwise, and if what precedes the dot is no chain.
 func chainBefore(text string) (chain []step, word string, dotted bool) {
 	word = trailingName(text)
 	rest := strings.TrimRight(text[:len(text)-len(word)], " \t")

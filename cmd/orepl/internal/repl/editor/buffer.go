@@ -208,7 +208,7 @@ func (b *buffer) wordEnd() int {
 	return at
 }
 
-// wordStart returns the start of the word before the cursor, by the characters of inWord.
+// wordStart returns the start of the word before the cursor. Words consist of the characters for which inWord returns true.
 func (b *buffer) wordStart(inWord func(rune) bool) int {
 	at := b.at
 	for _, in := range []bool{false, true} {

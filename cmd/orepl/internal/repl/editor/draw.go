@@ -70,7 +70,7 @@ func layout(text, first, next string, columns int) []row {
 	}
 }
 
-// cursorRow returns the row with an offset of the text.
+// cursorRow returns the index of the row for a cursor at an offset of the text: the last row that begins there or before.
 func cursorRow(rows []row, at int) int {
 	for i := len(rows) - 1; i > 0; i-- {
 		if rows[i].from <= at {

@@ -27,13 +27,13 @@ import (
 // ErrAborted reports that Ctrl-C discarded the block.
 var ErrAborted = errors.New("the block was aborted")
 
-// ErrNothingTyped is [ErrAborted] for an empty block.
+// ErrNothingTyped is returned in place of [ErrAborted] for an empty block.
 var ErrNothingTyped = errors.New("the empty block was aborted")
 
 // Completer completes the word before a byte offset of a text. One of the words replaces the text from start to at.
 type Completer func(text string, at int) (start int, words []string)
 
-// Editor edits blocks. Write, Stop and Close are safe for concurrent use; other methods belong to one goroutine.
+// Editor edits blocks. Write, Editing, Stop and Close are safe for concurrent use; other methods belong to one goroutine.
 type Editor struct {
 	line     *liner.State
 	tty      *tty
@@ -124,7 +124,7 @@ func (e *Editor) Read(first, next string, whole func(string) bool) (string, erro
 	return text, err
 }
 
-// begin sets the terminal to editing.
+// begin prints pending output and sets the terminal to editing. It returns the argument of Stop, if that was called.
 func (e *Editor) begin() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -143,7 +143,7 @@ func (e *Editor) begin() error {
 	return nil
 }
 
-// end returns the terminal to running code.
+// end sets the terminal's modes for running code, and prints pending output.
 func (e *Editor) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -193,7 +193,7 @@ func (e *Editor) edit() (string, error) {
 	}
 }
 
-// flush prints background output above the block.
+// flush prints background output above the block. It returns the argument of Stop, if that was called.
 func (e *Editor) flush() error {
 	time.Sleep(gather)
 	e.mu.Lock()
