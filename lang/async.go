@@ -13,9 +13,9 @@ import (
 
 var typePromise = reflect.TypeFor[*goja.Promise]()
 
-// Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The function
-// that work returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values of the running
-// call's. It is cancelled when the calling script fails or is cancelled, or when the engine closes.
+// Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
+// function that work returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values
+// of the running call's context. It is cancelled when the calling script fails or is cancelled, or when the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }
@@ -171,20 +171,20 @@ func (p *placedError) Unwrap() error { return p.error }
 // OnCancel sets a function that the engine calls when it cancels the wait.
 func (s *Settler) OnCancel(fn func(cause error)) { s.pending.OnCancel(fn) }
 
-// Resolved returns a fulfilled promise.
+// Resolved returns a promise that is resolved with v.
 func (e *Engine) Resolved(v goja.Value) goja.Value {
 	p, resolve, _ := e.vm.NewPromise()
 	_ = resolve(v)
 	return e.vm.ToValue(p)
 }
 
-// Rejected returns a rejected promise.
+// Rejected returns a promise that is rejected with an Error created from err.
 func (e *Engine) Rejected(err error) goja.Value {
 	return e.rejectedWith(e.rejection(err))
 }
 
 // Promised wraps a native function that returns a promise. All errors, including argument errors, reject the promise, so that
-// the script's catch handles them.
+// the script's catch handles them. Only the interruption of the script is returned.
 func (e *Engine) Promised(fn NativeFunc) NativeFunc {
 	return func(call goja.FunctionCall) (v goja.Value, err error) {
 		// Reading an argument can run a getter that throws.
@@ -248,7 +248,8 @@ func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperati
 	}
 }
 
-// reportRejection reports the first rejection without a handler. It runs after each turn, when the microtask queue is empty.
+// reportRejection returns the first rejection without a handler as an error, or nil. It runs after each turn, when the
+// microtask queue is empty.
 func (e *Engine) reportRejection() error {
 	if len(e.report.rejected) == 0 {
 		return nil

@@ -59,10 +59,10 @@ func (*promiseWatcher) Delete(string) bool { return true }
 // Keys implements [goja.DynamicObject].
 func (*promiseWatcher) Keys() []string { return nil }
 
-// mostWarnings is the maximum number of positions for which the engine of a script prints warnings.
+// mostWarnings is the maximum number of positions for which Warn reports in one engine. There is no maximum at a prompt.
 const mostWarnings = 10
 
-// Warn reports a doubtful use at the script's current call, once per position.
+// Warn reports a doubtful use at the script's current call, once per position, and for mostWarnings positions at most.
 func (e *Engine) Warn(message, hint string) {
 	if d := e.warning(message, hint); d != nil {
 		e.opts.OnWarning(d)

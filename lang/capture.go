@@ -79,7 +79,7 @@ type Capture struct {
 	Function *FunctionInfo
 }
 
-// Position returns the source position of an offset in Text.
+// Position returns the source position of an offset in Text, or the zero position if Known is false.
 func (f *FunctionInfo) Position(offset int) diag.Position {
 	if !f.Known {
 		return diag.Position{}
@@ -87,7 +87,7 @@ func (f *FunctionInfo) Position(offset int) diag.Position {
 	return f.unit.Position(f.start + offset)
 }
 
-// Source returns the text of the whole file as written.
+// Source returns the text of the whole file as written, or Text if Known is false.
 func (f *FunctionInfo) Source() string {
 	if !f.Known {
 		return f.Text
@@ -166,8 +166,8 @@ func (f *FunctionInfo) PromptCaptures() []*Capture {
 	return list
 }
 
-// PromptValue returns the current value of a variable of the prompt, or nil if it has none. It must be called on the loop's
-// goroutine.
+// PromptValue returns the current value of a variable of the prompt, or nil if it has none or is undefined. It must be called
+// on the loop's goroutine.
 func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
 
 func (e *Engine) capture(site *esm.Site, thunk goja.Callable, free *source.Free, seen map[*goja.Object]*FunctionInfo) Capture {
@@ -206,7 +206,7 @@ func (e *Engine) capture(site *esm.Site, thunk goja.Callable, free *source.Free,
 	return c
 }
 
-// global returns the value of a global variable, or nil if it does not exist.
+// global returns the value of a global variable, or nil if it does not exist or is undefined.
 func (e *Engine) global(name string) goja.Value {
 	v, err := e.intrinsics.get(nil, e.vm.GlobalObject(), e.vm.ToValue(name))
 	if err != nil || goja.IsUndefined(v) {

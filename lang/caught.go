@@ -31,7 +31,7 @@ const (
 	mostKnown  = 256
 )
 
-// original returns the interpreter's message of an error whose message is the explained one, or else the message.
+// original returns the interpreter's message of an error if message is the one that explainCaught set, else message.
 func (c *caughtErrors) original(o *goja.Object, message string) string {
 	for i := range c.latest {
 		if c.latest[i].object == o && c.latest[i].explained == message {
@@ -47,7 +47,7 @@ var terse = []string{
 	"object is not iterable", "Value is not object coercible", "Value is not a constructor", "Cannot access a variable before", "No initial value", "Receiver is not an object",
 }
 
-// explainCaught replaces the message of an error that the interpreter made.
+// explainCaught replaces the message of an error that the interpreter made and a script caught, if it is one of terse or empty.
 func (e *Engine) explainCaught(v goja.Value) {
 	o, ok := errorObject(v)
 	if !ok {

@@ -275,7 +275,7 @@ func (e *Engine) HostRow(o *goja.Object) [][2]string {
 	return nil
 }
 
-// inspectHost formats objects of classes. It returns false for other objects.
+// inspectHost formats objects of classes that have Inspect. It returns false for other objects.
 func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool) {
 	if p, ok := e.host(o).(printable); ok {
 		return p.print(opts)

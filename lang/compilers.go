@@ -94,7 +94,7 @@ func (e *Engine) boundCompilers() error {
 type textCompiler struct {
 	engine  *Engine
 	counted source.EvalContext // EvalCounted if loops are counted
-	// text and tree are the last text, because loops often evaluate the same text again.
+	// text, context and last are those of the last short text, because loops often evaluate the same text again.
 	text    string
 	context source.EvalContext
 	last    *source.EvalTree
@@ -113,7 +113,7 @@ func (t *textCompiler) ownArguments() goja.Value {
 	return v
 }
 
-// tree parses a text, or throws.
+// tree parses a text and returns its tree, or throws.
 func (t *textCompiler) tree(text string, context source.EvalContext) *source.EvalTree {
 	if t.last != nil && text == t.text && context == t.context {
 		return t.last
@@ -125,7 +125,8 @@ func (t *textCompiler) tree(text string, context source.EvalContext) *source.Eva
 	return tree
 }
 
-// parse calls a function that parses a text.
+// parse calls a function that parses a text, after it has defined the builtins and operators that the text uses. It throws the
+// function's error.
 func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)) (tree *source.EvalTree) {
 	e := t.engine
 	e.builtins.Want(text)

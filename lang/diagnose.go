@@ -281,7 +281,8 @@ func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	}
 }
 
-// place sets the position of a diagnostic and its excerpt.
+// place sets the position of a diagnostic and its excerpt. width is the number of characters to mark; for 1 it marks the word
+// there.
 func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
 	if text, ok := e.report.sources.Get(p.File); ok {

@@ -53,7 +53,7 @@ import (
 	"github.com/orepl/orepl/lang/texts"
 )
 
-// Options configure an engine. The zero value selects standard streams, the working directory and no modules.
+// Options configure an engine. The zero value selects the standard streams for output, the working directory and no modules.
 type Options struct {
 	Stdout, Stderr io.Writer
 	Stdin          io.Reader // what scripts read as process.stdin; nil: nothing, which is an error

@@ -13,10 +13,10 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// keptKernels is the number of compiled kernels that .explain keeps.
+// keptKernels is the maximum number of compiled kernels that .explain keeps.
 const keptKernels = 200
 
-// noteCompiled records a compiled kernel. A new version of a kernel replaces the old one.
+// noteCompiled records a compiled kernel. It replaces an earlier one with the same name and signature.
 func (p *prompt) noteCompiled(c launch.Compilation) {
 	p.compiledMu.Lock()
 	defer p.compiledMu.Unlock()
@@ -113,7 +113,7 @@ func (p *prompt) explain(args string) error {
 // screens is the maximum length of .explain's output in screens.
 const screens = 5
 
-// cut returns the first lines of a text and the number of omitted lines. It does not cut if few would be omitted.
+// cut returns the first lines of a text and the number of omitted lines. It does not cut if at most lines/4 would be omitted.
 func cut(text string, lines int) (first string, left int) {
 	left = strings.Count(text, "\n") - lines
 	if left <= lines/4 {

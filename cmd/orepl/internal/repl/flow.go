@@ -12,7 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// flow prints text with lines wrapped between words at the terminal's width.
+// flow prints the text that write writes, with lines wrapped between words at the terminal's width. It returns the error of
+// write.
 func (p *prompt) flow(write func(*bytes.Buffer) error) error {
 	var text bytes.Buffer
 	err := write(&text)
@@ -40,7 +41,8 @@ func (s stdout) Columns() int {
 	return columns
 }
 
-// Screen returns how the terminal shows pictures. While a block is edited, the editor reads the keys.
+// Screen returns how the terminal shows pictures. While a block is edited, the terminal is not asked, since the editor would
+// read its answer.
 func (s stdout) Screen(quiet bool) (graphics.Screen, error) {
 	e, ok := s.p.term.(*editor.Editor)
 	if !ok || s.p.Graphics == nil {
@@ -56,6 +58,7 @@ var secondColumn = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { ret
 var codeLine = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d* \| `) }}
 
 // broken returns a line wrapped between words. Continuations are indented like the line, or to the second column of a list.
+// Lines of code are not wrapped.
 func broken(line string, room int) string {
 	if columns.Of(line) < room || codeLine.Get().MatchString(visible(line)) {
 		return line

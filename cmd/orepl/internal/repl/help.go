@@ -75,7 +75,7 @@ func (p *prompt) help(text string) error {
 // severalWords matches words to search for, which are no expression.
 var severalWords = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\d-]+(?:\s+[\p{L}\d-]+)+$`) }}
 
-// isOfJavaScript reports whether a value is a built-in function, class or namespace of JavaScript, since a script may have
+// isOfJavaScript reports whether a value is a built-in function or class, or the namespace JSON or Reflect. A script may have
 // redefined their names.
 func (p *prompt) isOfJavaScript(v goja.Value) (own bool) {
 	p.print(p.do(func(*goja.Runtime) error {
@@ -105,7 +105,8 @@ func isPathOfNames(text string) bool {
 	return true
 }
 
-// subject returns the value of a text: without running code if it is a chain of names, otherwise by evaluation.
+// subject returns the value of a text: without running code if it is a chain of names, otherwise by evaluation. known is false
+// if the chain has no value, or the evaluation failed.
 func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 	if chain, ok := parseChain(text); ok && isPathOfNames(text) {
 		err = p.do(func(vm *goja.Runtime) error {
@@ -235,7 +236,8 @@ func (p *prompt) source(text string) error {
 	return nil
 }
 
-// Limits of the sample for a histogram: elements, and pieces that are spread evenly over the buffer.
+// Constants of histograms. Of a buffer with more than sampleMost elements, that number is read, in samplePieces pieces that are
+// spread evenly. A histogram has up to bins bars.
 const (
 	samplePieces = 64
 	sampleMost   = 1 << 18
@@ -275,7 +277,7 @@ func (p *prompt) histogram(v goja.Value, b buffer) error {
 	return nil
 }
 
-// bars prints the number of values in each part of the range.
+// bars prints a bar and the number of values for each of several equal parts of the range from low to high.
 func (p *prompt) bars(values []float64, low, high float64) {
 	n := bins
 	if low == high {
@@ -303,7 +305,7 @@ func (p *prompt) bars(values []float64, low, high float64) {
 	}
 }
 
-// sample reads numbers of a buffer by the script's method read.
+// sample reads numbers of a buffer v with n elements by its method read. It returns none for elements that are no numbers.
 func (p *prompt) sample(v goja.Value, n int64) ([]float64, error) {
 	o := v.(*goja.Object)
 	pieces, size := int64(1), n

@@ -56,7 +56,7 @@ func (p *prompt) explainMissing(block string) {
 	}
 }
 
-// has reports whether a value has a property, which may be undefined.
+// has reports whether a value has a property, which may be undefined. It assumes so where it meets a proxy.
 func (r resolver) has(s subject, name string) bool {
 	o, ok := s.value.(*goja.Object)
 	if !ok {

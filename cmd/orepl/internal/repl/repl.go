@@ -53,7 +53,7 @@ type Options struct {
 	History  string             // file for the history of blocks; empty: none
 	Init     string             // file to load at the start of each session; empty: none
 	Load     string             // file to load before the first prompt; empty: none
-	Exit     func(code int)     // ends the process if code does not stop
+	Exit     func(code int)     // ends the process at a signal, or if code does not stop
 }
 
 // terminal reads blocks and prints all output.
@@ -78,7 +78,7 @@ type prompt struct {
 	count      int                   // number of blocks, which names them in errors
 	kept       map[string]goja.Value // last values stored in _ and _error
 	failures   map[string]int        // number of times that watchFailures saw each failure
-	stopped    []error               // launches that Ctrl-C ended and are not yet reported
+	stopped    []error               // launches that Ctrl-C ended and that are not reported yet
 	entered    []string              // blocks evaluated without error, for .save
 
 	compiledMu sync.Mutex
@@ -154,7 +154,7 @@ func (p *prompt) begin() error {
 	return err
 }
 
-// ended returns the session's error for an error that ended it.
+// ended returns the session's error for an error that ended it: nil for errLeave, else the error itself.
 func ended(err error) error {
 	if errors.Is(err, errLeave) {
 		return nil
@@ -225,7 +225,8 @@ func (p *prompt) read() (string, error) {
 	return p.term.Read(p.firstPrompt(), nextPrompt, isWhole)
 }
 
-// isWhole reports whether a block needs no further line: it is a command, ends in a question mark, or is complete code.
+// isWhole reports whether a block needs no further line: it is a command, a name with a question mark behind it, or complete
+// code.
 func isWhole(block string) bool {
 	text := strings.TrimSpace(block)
 	return isCommand(text) || asksBehind(text) || !incomplete(block)
@@ -367,7 +368,7 @@ func (p *prompt) enter(block string) error {
 	return err
 }
 
-// name returns the name of the next block for errors.
+// name counts a block and returns its name for errors.
 func (p *prompt) name() string {
 	p.count++
 	return fmt.Sprintf("repl-%d.js", p.count)

@@ -18,7 +18,7 @@ type resolver struct {
 	vm *goja.Runtime
 }
 
-// subject has the known properties of a part of a chain.
+// subject is what is known of the value that a part of a chain denotes.
 type subject struct {
 	value goja.Value      // nil if no value is known
 	entry *bindings.Entry // entry of the name, nil if undocumented
@@ -128,7 +128,8 @@ func (r resolver) class(s subject) *bindings.Entry {
 	return nil
 }
 
-// names returns the members of a subject with a prefix. For an empty prefix it omits members that all objects have.
+// names returns the names of a subject's members; the caller selects those with the prefix. For an empty prefix it omits
+// members that all objects have.
 func (r resolver) names(s subject, prefix string) []string {
 	var names []string
 	if o, ok := s.value.(*goja.Object); ok {

@@ -151,7 +151,7 @@ func orReplace(d *diag.Diagnostic, cause error, command string) error {
 	return d
 }
 
-// home expands a leading ~.
+// home replaces a leading ~ and slash by the user's home folder, if that is known.
 func home(file string) string {
 	if rest, ok := strings.CutPrefix(file, "~/"); ok {
 		if dir, err := os.UserHomeDir(); err == nil {

@@ -32,7 +32,7 @@ func NewFiles() (*Files, error) {
 		f.Remove()
 		return nil, err
 	}
-	_, _ = f.folder(sharedMemoryDir) // else the library chooses another place
+	_, _ = f.folder(sharedMemoryDir) // without it, the library chooses another place
 	return f, nil
 }
 
@@ -77,8 +77,8 @@ func (f *Files) Remove() {
 	}
 }
 
-// Variables returns the environment that makes processes of the job use the files. Processes of other machines, for which here is
-// false, use only the file of the status.
+// Variables returns the environment variables that make processes of the job use the files. here tells whether all of them run
+// on this machine; otherwise they use only the file of the status.
 func (f *Files) Variables(here bool) []string {
 	list := []string{job.StatusVariable + "=" + f.Path}
 	if !here {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Fields of /proc/PID/stat after the name of the program, and the unit of its times.
+// Indices of fields in /proc/PID/stat, counted from the field after the program's name, and the unit of times there.
 const (
 	stateField  = 0
 	userField   = 11
@@ -18,7 +18,7 @@ const (
 	tick        = time.Second / 100
 )
 
-// look reads what the system knows of the process.
+// look reads the state, times, memory and arguments of the process from /proc. It changes nothing for a process that has ended.
 func (p *Process) look() {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))

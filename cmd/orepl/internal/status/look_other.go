@@ -2,7 +2,7 @@
 
 package status
 
-// look leaves out what this system does not tell.
+// look sets the state "unknown": it asks for nothing on this system.
 func (p *Process) look() { p.State = "unknown" }
 
 func environ(int) string { return "" }

@@ -13,7 +13,8 @@ var shellVariables = []string{"HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP_EXEC"}
 // managerVariables are set where another program than ssh starts processes on machines.
 var managerVariables = []string{"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP", "HYDRA_RMK", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "COBALT_JOBID"}
 
-// ShellOf returns the command by which MPICH's launcher reaches machines, with its arguments. It returns false if that is none like ssh.
+// ShellOf returns the command by which MPICH's launcher reaches machines, with its arguments. It returns false if the launcher
+// uses a program other than ssh that has no such command, such as Slurm's.
 func ShellOf(env []string) (command []string, ok bool) {
 	value := func(name string) string {
 		for _, v := range slices.Backward(env) {
@@ -42,7 +43,8 @@ const connectOption = "ConnectTimeout=10"
 // openMPIShell is the prefix of the environment variables that set how Open MPI's launcher reaches other machines.
 const openMPIShell = "OMPI_MCA_plm_rsh_"
 
-// ConnectVariables returns the environment by which Open MPI's launcher limits that time, unless the user has set what it runs.
+// ConnectVariables returns the environment variables by which Open MPI's launcher limits the time to connect. It returns nil if
+// env already sets how the launcher reaches machines.
 func ConnectVariables(env []string) []string {
 	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, openMPIShell) }) {
 		return nil
@@ -65,7 +67,8 @@ case $code in 255|126|127) echo "unreachable $host" >>STATUS ;; esac
 exit $code
 `
 
-// Shell writes a command that runs another one, and adds a line to the file of the status if a machine cannot be reached.
+// Shell writes a shell script that runs a command with further arguments, and returns its path. The script adds a line to the
+// file of the status if a machine cannot be reached.
 func (f *Files) Shell(command []string) (path string, err error) {
 	quoted := make([]string, len(command))
 	for i, word := range command {
@@ -76,5 +79,5 @@ func (f *Files) Shell(command []string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(text), 0o700)
 }
 
-// quote returns a word for the shell.
+// quote returns a word in the quotes of the shell.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -43,8 +43,8 @@ func Begin() {
 	}
 }
 
-// HandOver tells orepl mpirun the exit code of a script, and returns 0 for the launcher. Without the file it returns code. A worker
-// reports that it lost a process.
+// HandOver tells orepl mpirun the exit code of a script and returns 0, as which the launcher sees it. For other commands, and
+// without the file, it returns code. A worker also reports that it lost a process.
 func HandOver(code int) int {
 	if os.Getenv(job.StatusVariable) == "" || len(os.Args) < 2 || !mpi.Launched() {
 		return code
@@ -81,8 +81,8 @@ func add(lines string) error {
 type Report struct {
 	Codes []int        // of scripts that ended
 	Lost  bool         // a process lost another one
-	Told  bool         // a script did
-	Ranks map[int]int  // by process
+	Told  bool         // a script lost another process
+	Ranks map[int]int  // ranks of the processes that have begun, by process number
 	Ended map[int]bool // processes that ended by themselves
 	Cut   []string     // machines that the launcher did not reach, or no longer reaches
 }

@@ -36,7 +36,7 @@ func Write(w io.Writer, list []Process) error {
 	return t.Flush()
 }
 
-// shownDevices is the number of devices of a process that the table of jobs names.
+// shownDevices is the maximum number of devices of a process that the table of jobs names.
 const shownDevices = 3
 
 // deviceList returns the names of a process's devices, or of the first ones and the number of the others.
@@ -54,7 +54,8 @@ func deviceList(a *activity.Process) string {
 	return printable.Line(text)
 }
 
-// byteCount writes a number of bytes with two digits or more, unless there are fewer than ten.
+// byteCount returns a number of bytes as text, in a unit in which it has two digits or more. Fewer than ten bytes have one
+// digit.
 func byteCount(n int64) string {
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
 		if n < 10<<10 || unit == "GiB" {

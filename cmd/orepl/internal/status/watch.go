@@ -14,7 +14,7 @@ const pause = 100 * time.Millisecond
 type Watch struct {
 	path string
 	stop chan struct{} // closed by Stop
-	done chan struct{} // closed when order is complete
+	done chan struct{} // closed when kernel.order is complete
 
 	kernel kernelWatch
 
@@ -67,9 +67,9 @@ func (w *Watch) run(events bool) {
 	}
 }
 
-// Await waits until all scripts have written their exit codes, or a process a loss. A machine that the launcher does not reach is a loss.
-// A loss of which only workers tell counts once no script runs on this machine: the network may have cut one off. Await returns false if
-// ctx ended before.
+// Await waits until all scripts have written their exit codes, or a process has written a loss, and reports which by lost. A
+// machine that the launcher does not reach is a loss. A loss of which only workers tell counts once no script runs on this
+// machine: the network may have cut one off. ok is false if ctx ended before.
 func (w *Watch) Await(ctx context.Context, scripts int) (lost, ok bool) {
 	for {
 		w.mu.Lock()

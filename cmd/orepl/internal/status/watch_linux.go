@@ -15,7 +15,7 @@ const (
 // kernelWatch receives changes of the file, and the ends of the processes that it lists.
 type kernelWatch struct {
 	set, stop, changes int         // descriptors of epoll, an eventfd and inotify
-	processes          map[int]int // descriptors
+	processes          map[int]int // descriptors by process number; -1 for none
 	order              []int       // processes in the order of their ends
 }
 
@@ -40,7 +40,7 @@ func (k *kernelWatch) add(fd, key int) bool {
 	return unix.EpollCtl(k.set, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(key)}) == nil
 }
 
-// see watches processes that are not watched yet.
+// see begins to watch the processes of r that are not watched yet. A process that no longer exists is added to order.
 func (k *kernelWatch) see(r Report) {
 	for pid := range r.Ranks {
 		if _, ok := k.processes[pid]; ok {

@@ -97,7 +97,7 @@ func group(shapes []recording.Shape) (list []*Launch) {
 	return list
 }
 
-// trim returns a size without the last axes of one item.
+// trim returns a size without trailing axes of one work-item. It keeps the first axis.
 func trim(size [3]int) []int {
 	n := 3
 	for n > 1 && size[n-1] == 1 {
@@ -106,8 +106,9 @@ func trim(size [3]int) []int {
 	return slices.Clone(size[:n])
 }
 
-// Candidates returns the group sizes to try for a size: the recorded one first, then the device's choice, then powers of two. No axis has
-// twice as many work-items as the size, and no group more than most.
+// Candidates returns the group sizes to try for a size: the recorded one first, then the device's choice, then powers of two.
+// The powers of two are limited: an axis has less than twice the work-items of the size, and a group at most most. For 0, most
+// is 1024.
 func Candidates(size []int, most int, recorded []int) [][]int {
 	if most == 0 {
 		most = 1024
@@ -153,7 +154,7 @@ func (t *tuner) run() ([]time.Duration, error) {
 	return t.replay.Time(t.ctx, t.all)
 }
 
-// check runs the commands and compares the buffers.
+// check runs the commands and compares the buffers. It returns a [Differs] if they do not have the recorded bits.
 func (t *tuner) check() error {
 	if _, err := t.run(); err != nil {
 		return err
@@ -213,7 +214,7 @@ func (t *tuner) refuse(most int) error {
 	return nil
 }
 
-// use makes each launch use its candidate of a number, or the recorded size if it has fewer.
+// use makes each launch use its candidate i, or the recorded size if it has fewer candidates.
 func (t *tuner) use(i int) {
 	for _, l := range t.result.Launches {
 		g := l.Recorded
@@ -224,7 +225,7 @@ func (t *tuner) use(i int) {
 	}
 }
 
-// times adds the times of the launches of a run to samples, in milliseconds.
+// times runs the commands and adds a sample for each entry of the result: the mean time of its launches in milliseconds.
 func (t *tuner) times(samples map[*Launch][]float64) error {
 	times, err := t.run()
 	if err != nil {
@@ -266,8 +267,8 @@ func (t *tuner) choose(most int) error {
 	return nil
 }
 
-// decide measures the fastest candidates and the recorded sizes in turn, until it is known whether each is faster. It keeps those that
-// are.
+// decide measures the fastest candidates and the recorded sizes in turn, until it is known whether each is faster. It keeps the
+// candidates that are faster, and the recorded sizes otherwise.
 func (t *tuner) decide() error {
 	before, after := map[*Launch][]float64{}, map[*Launch][]float64{}
 	for open := turns; open > 0; open-- {
@@ -325,7 +326,7 @@ func (t *tuner) pairs(before, after map[*Launch][]float64) error {
 	return nil
 }
 
-// JSON returns the result for programs.
+// JSON returns the result as indented JSON with a line end.
 func (r *Result) JSON() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	return append(text, '\n'), err

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// external edits the block in the program in VISUAL or EDITOR, or vi.
+// external edits the block in the program that VISUAL or EDITOR names, or in vi. It prints an error and keeps the block if that
+// fails.
 func (e *Editor) external() {
 	text, err := e.inProgram(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	if err != nil {

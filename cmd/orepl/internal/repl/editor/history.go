@@ -16,7 +16,7 @@ type history struct {
 	entries []string
 }
 
-// openHistory reads a file. If it cannot be read, the history is empty.
+// openHistory reads the latest entries of a file, at most liner.HistoryLimit. If it cannot be read, the history is empty.
 func openHistory(file string) *history {
 	h := &history{file: file}
 	if file == "" {
@@ -50,7 +50,7 @@ func (h *history) rewrite() {
 	}
 }
 
-// add appends an entry unless it equals the last one.
+// add appends an entry unless it is blank or equals the last one.
 func (h *history) add(entry string) {
 	if strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
 		return
@@ -81,7 +81,7 @@ func encode(block string) string {
 	return strings.NewReplacer("\r", "", quote, quote+quote, lineEnd, quote+lineEnd, "\n", lineEnd).Replace(block)
 }
 
-// decode returns the inverse of encode.
+// decode returns the block that encode made a line of.
 func decode(line string) string {
 	return strings.NewReplacer(quote+quote, quote, quote+lineEnd, lineEnd, lineEnd, "\n").Replace(line)
 }

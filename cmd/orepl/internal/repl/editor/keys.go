@@ -216,7 +216,8 @@ func named(final byte, args string) key {
 	return k
 }
 
-// pastedText returns a paste without control characters except line ends and tabs.
+// pastedText returns a paste without control characters except line ends and tabs, and without line ends and spaces at its end.
+// U+FFFD replaces invalid UTF-8.
 func pastedText(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	text = strings.Map(func(r rune) rune {

@@ -14,7 +14,7 @@ type Plain struct {
 	prompt bool
 }
 
-// NewPlain returns a plain reader. prompt reports whether to print prompts.
+// NewPlain returns a plain reader. prompt tells whether to print prompts.
 func NewPlain(in io.Reader, out io.Writer, prompt bool) *Plain {
 	return &Plain{in: bufio.NewReader(in), out: out, prompt: prompt}
 }

@@ -19,7 +19,7 @@ func (e *Editor) beginSearch() {
 	e.search = &search{at: len(e.history.entries), found: e.text, before: state{e.text, e.at}}
 }
 
-// find searches for the pattern backwards from an entry.
+// find searches backwards from an entry for one that contains the pattern. If there is none, the found entry stays.
 func (s *search) find(entries []string, from int) {
 	for i := min(from, len(entries)-1); i >= 0 && s.pattern != ""; i-- {
 		if strings.Contains(entries[i], s.pattern) {
@@ -29,8 +29,8 @@ func (s *search) find(entries []string, from int) {
 	}
 }
 
-// searchKey handles a key during a search. A key that is not part of the pattern ends the search and is applied to the found
-// entry.
+// searchKey handles a key during a search. Ctrl-R finds an earlier entry. Ctrl-C, Ctrl-G and Escape return to the block as it
+// was. Any other key that is no text ends the search and is applied to the found entry.
 func (e *Editor) searchKey(k key) (end bool, err error) {
 	s := e.search
 	entries := e.history.entries

@@ -12,8 +12,8 @@ import (
 // indent is the text that Tab inserts at the start of a line.
 const indent = "  "
 
-// tab completes the word before the cursor; a second Tab lists the completions. A Tab within a burst of input is pasted
-// text.
+// tab completes the word before the cursor; a second Tab lists the completions. At the start of a line it inserts indent. A Tab
+// within a burst of input is pasted text.
 func (e *Editor) tab(k key) {
 	switch {
 	case k.burst && !e.onlyTabsFollow():
@@ -62,7 +62,7 @@ func commonPrefix(words []string) string {
 	return prefix
 }
 
-// list prints words in columns below the block and redraws the block.
+// list prints words in columns below the block, which the next redraw draws below them.
 func (e *Editor) list(words []string) {
 	width, height := e.Size()
 	e.write(below(e.picture) + table(words, width, max(height-4, 1)))

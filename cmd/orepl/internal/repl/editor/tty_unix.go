@@ -23,7 +23,7 @@ type tty struct {
 	buffer                 [1 << 16]byte
 }
 
-// openTTY records the current modes of the terminal.
+// openTTY records the current modes of the terminal, and wakes the reader when its size changes.
 func openTTY() (*tty, error) {
 	t := &tty{in: int(os.Stdin.Fd())}
 	modes, err := unix.IoctlGetTermios(t.in, getModes)
@@ -44,8 +44,8 @@ func openTTY() (*tty, error) {
 	return t, nil
 }
 
-// taken records the modes that liner set, for running code, in which keys are not echoed. For editing, keys also raise no
-// signals.
+// taken records the modes that liner set as those for running code: keys are not echoed. In the modes for editing, keys raise
+// no signals either.
 func (t *tty) taken() error {
 	modes, err := unix.IoctlGetTermios(t.in, getModes)
 	if err != nil {
@@ -113,7 +113,7 @@ func suspend() error {
 	return nil
 }
 
-// size returns the terminal's size.
+// size returns the terminal's size in characters, or the default size if it is unknown.
 func size(f *os.File) (columns, rows int) {
 	w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil || w.Col == 0 || w.Row == 0 {
