@@ -9,8 +9,9 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Time that a failed call waits for its cancelled work, after its own error and after an interrupt. Work that takes longer,
-// such as a Go function that ignores its context, continues without effect on the script.
+// Times that a failed call waits for its cancelled work: failurePatience after an error of its own, cutPatience after an
+// interrupt or when the engine closes. Work that takes longer, such as a Go function that ignores its context, continues
+// without effect on the script.
 const (
 	failurePatience = 2 * time.Second
 	cutPatience     = 150 * time.Millisecond

@@ -16,10 +16,11 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Inside is [disk.Inside].
+// Inside returns a policy that permits only paths below the roots; see [disk.Inside].
 func Inside(roots ...string) (func(path string) error, error) { return disk.Inside(roots...) }
 
-// Reader returns a reader of a file: of its contents as loaded, see [AsLoaded], else of the opened file.
+// Reader returns a reader of a file. Until [Engine.EndLoading], engines with a cache read the contents as loaded (see
+// [AsLoaded]), otherwise the opened file.
 func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return e.OpenFile(path)
@@ -43,8 +44,9 @@ func (e *Engine) OpenFile(path string) (fs.File, error) {
 	return e.opts.Disk().Open(path)
 }
 
-// ReadFile reads a file opened with [Engine.OpenFile]. It fails if the file is larger than the memory limit or the machine's
-// free memory. It stops when the context is cancelled, even if the file is endless.
+// ReadFile reads a file opened with [Engine.OpenFile]. Until [Engine.EndLoading], engines that share a cache read it once. It
+// fails if the file is larger than the memory limit or the machine's free memory. It stops when the context is cancelled, even
+// if the file is endless.
 func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return e.readFile(ctx, path)

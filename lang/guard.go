@@ -100,7 +100,7 @@ func (g *guard) watch(ctx context.Context, l Limits, share *heap.Owner, overdue 
 // overdueTime is the time from the interrupt of a call until OnOverdue runs.
 const overdueTime = 2 * time.Second
 
-// memoryPeriod is the interval between two measurements of the heap.
+// memoryPeriod is the interval between two checks of the limit of memory.
 const memoryPeriod = 10 * time.Millisecond
 
 func watchMemory(share *heap.Owner, limit uint64, cancel context.CancelCauseFunc) (stop func()) {
@@ -143,7 +143,7 @@ func outOfMemory(used, limit uint64) error {
 	return &limitError{"out-of-memory", fmt.Sprintf("the script used %s of memory; the limit is %s", heap.Text(used), heap.Text(limit)), "raise the memory limit, or keep less alive"}
 }
 
-// step counts an iteration of a script's loop.
+// step counts an iteration of a script's loop, and interrupts the script if there were more than the limit allows.
 func (e *Engine) step(goja.FunctionCall) goja.Value {
 	e.limit.iterations++
 	if limit := e.opts.Limits.Iterations; e.limit.iterations > limit {
@@ -160,13 +160,14 @@ func (e *Engine) Exit(code int) {
 	e.loop.Post(func() error { return e.running.exit })
 }
 
-// SetStatus sets the exit status of a program that ends without an error. [Engine.Status] returns it.
+// SetStatus sets the exit status of a script that ends without an error. [Engine.Status] returns it.
 func (e *Engine) SetStatus(code int) { e.running.status = code }
 
 // Status returns the last argument of SetStatus, or 0.
 func (e *Engine) Status() int { return e.running.status }
 
-// ended returns the reason why a call was interrupted: an exit, the context, or a limit. It returns false for other errors.
+// ended returns the cause of an interrupt that err is or wraps: an exit, the end of a context, or a limit. It returns false for
+// other errors.
 func ended(err error) (cause error, yes bool) {
 	if interrupted, ok := find[*goja.InterruptedError](err); ok {
 		if cause := interrupted.Unwrap(); cause != nil {

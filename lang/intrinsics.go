@@ -102,8 +102,8 @@ func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
 	return vm.RunProgram(p.(*goja.Program))
 }
 
-// OwnProperty returns the descriptor of an own property without running a getter, or nil if there is none. It uses the original
-// Object.getOwnPropertyDescriptor and must be called on the loop's goroutine.
+// OwnProperty returns the descriptor of an own property without running a getter. It returns nil if there is none, or a proxy
+// throws. It uses the original Object.getOwnPropertyDescriptor and must be called on the loop's goroutine.
 func (e *Engine) OwnProperty(o *goja.Object, name string) *goja.Object {
 	d, err := e.intrinsics.describe(goja.Undefined(), o, e.vm.ToValue(name))
 	desc, ok := d.(*goja.Object)

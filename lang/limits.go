@@ -21,7 +21,7 @@ func (h boundsHost) Text(v goja.Value) (goja.Value, error)              { return
 func (h boundsHost) Generators() *goja.Object                           { return h.intrinsics.generators }
 func (h boundsHost) Native(expression string) (internals.Native, error) { return h.native(expression) }
 
-// boundBuiltins adds checks to builtins.
+// boundBuiltins replaces builtins that differ from ECMAScript, and adds checks to those that may take long or allocate much.
 func (e *Engine) boundBuiltins() error {
 	l := &e.opts.Limits
 	b := bounds.New(e.vm, bounds.Limits{Time: l.Time, Memory: l.Memory, Any: l.bounded()}, boundsHost{e})
@@ -67,7 +67,7 @@ func (e *Engine) installBuiltins() error {
 	return nil
 }
 
-// joins throws if a string of n bytes does not fit.
+// joins throws if a string of n bytes, which the script is about to make, exceeds the limit or the machine's memory.
 func (e *Engine) joins(n uint64) { e.limit.bounds.Allocate("joining strings", n) }
 
 // poll ends a call whose context has ended or that has exceeded a limit. Long-running natives call it periodically.

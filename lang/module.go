@@ -156,7 +156,8 @@ func (e *Engine) unknownModule(name string) error {
 	return d.WithHint("a file needs a path that begins with ./ or ../ or /; bundle a package of npm into a file first")
 }
 
-// Lazy defines a property whose value is computed at the first read. An assignment replaces it.
+// Lazy defines an enumerable property whose value is computed at the first read. An error is thrown, and the next read computes
+// again. An assignment replaces the property.
 func (e *Engine) Lazy(o *goja.Object, name string, value func() (goja.Value, error)) error {
 	define := func(v goja.Value) {
 		_ = o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)

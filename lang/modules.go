@@ -123,7 +123,7 @@ func (h moduleHost) Lowered() goja.Value {
 	return h.esm.lowered
 }
 
-// suppressedError returns the error of a disposal that failed after an earlier error.
+// suppressedError returns a SuppressedError for the error of a disposal that failed after an earlier error.
 func suppressedError(vm *goja.Runtime, err, earlier goja.Value) goja.Value {
 	if class, ok := vm.GlobalObject().Get("SuppressedError").(*goja.Object); ok {
 		if v, failed := vm.New(class, err, earlier, vm.ToValue("An error was suppressed during disposal")); failed == nil {
@@ -137,7 +137,7 @@ func suppressedError(vm *goja.Runtime, err, earlier goja.Value) goja.Value {
 	return v
 }
 
-// promptUnit compiles a prompt line.
+// promptUnit compiles a prompt line and records its declarations. It returns an error if the line assigns a constant.
 func (e *Engine) promptUnit(name, text string) (*esm.Module, error) {
 	m, err := e.esm.graph.LoadLine(name, text)
 	if err != nil {
@@ -164,13 +164,13 @@ func (e *Engine) checkConstants(u *source.Unit) error {
 	return nil
 }
 
-// AsLoaded does an operation on files. The key is its name, a space and a path. Engines that share a cache do it once for each
-// key before [Engine.EndLoading]. All get the same result, which they must not change.
+// AsLoaded returns the result of an operation on files. The key is its name, a space and a path. Engines that share a cache do
+// it once for each key before [Engine.EndLoading]. All get the same result, which they must not change.
 func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return do()
 	}
-	return esm.First(e.opts.Cache, key, do, func() bool { return e.Running().Err() == nil }) // else it was perhaps cut short
+	return esm.First(e.opts.Cache, key, do, func() bool { return e.Running().Err() == nil }) // a call that has ended may have cut it short
 }
 
 // EndLoading ends the reuse of what earlier engines with the same cache read of files. Imported modules remain as first read.

@@ -86,8 +86,9 @@ func isThrow(x any) bool {
 	}
 }
 
-// Throw throws err in the script; it does not return. An error that a script threw is thrown unchanged. Any other error becomes
-// an Error with the properties code, hint and label of err. errors.As finds err in the result of [Engine.Run].
+// Throw throws err in the script; it does not return. A value that a script threw, an interrupt and a stack overflow are thrown
+// unchanged. Any other error becomes an Error with the properties code, hint and label of err. errors.As finds err in the
+// result of [Engine.Run].
 func (e *Engine) Throw(err error) {
 	if v := thrown(err); v != nil {
 		panic(v)
@@ -125,7 +126,7 @@ func (e *Engine) rejection(err error) goja.Value {
 	return e.ErrorValue(err)
 }
 
-// ErrorValue returns the Error object that [Engine.Throw] throws.
+// ErrorValue returns the Error object that [Engine.Throw] throws for err: the object that the script threw, or a new Error.
 func (e *Engine) ErrorValue(err error) *goja.Object {
 	if o, ok := thrown(err).(*goja.Object); ok {
 		return o
@@ -196,7 +197,7 @@ func (e *Engine) Unthrown(err error) error {
 	return err
 }
 
-// goError returns the Go error that Throw attached to an Error object.
+// goError returns the Go error that ErrorValue attached to an Error object, or nil.
 func (e *Engine) goError(v goja.Value) error {
 	o, ok := v.(*goja.Object)
 	if !ok {

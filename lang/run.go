@@ -97,7 +97,8 @@ func (e *Engine) waitElsewhere() error {
 var errNeverSettles = diag.New("never-settles", "the script awaits a promise that can no longer settle").
 	WithHint("is resolve ever called?")
 
-// atAwait sets the position of an error that ended a wait to that of the await.
+// atAwait returns d with the position of the await at which the running module waits. If d has a position or there is no such
+// await, it returns d.
 func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 	if d.Position.IsValid() || e.esm.entry == nil {
 		return d
@@ -134,7 +135,7 @@ func (e *Engine) Prepare(ctx context.Context, name, text string) (goja.Value, er
 	})
 }
 
-// line compiles a prompt line, evaluates its imports, and then calls run. An error before settles the result.
+// line compiles a prompt line, evaluates its imports, and then calls run. An error of these steps is the result.
 func (e *Engine) line(name, text string, settle func(goja.Value, error), run func(*esm.Module)) error {
 	m, err := e.promptUnit(name, text)
 	if err != nil {
@@ -332,7 +333,8 @@ func (e *Engine) protect(fn func() error) (err error) {
 	return err
 }
 
-// begin starts a call, whose context is also cancelled when the engine closes.
+// begin starts a call and its supervision under the limits. It returns the call's context, which is also cancelled when the
+// engine closes, and a function that ends both.
 func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })

@@ -48,7 +48,7 @@ func (s *Signal) reason() goja.Value {
 
 var errAborted = errors.New("the operation was aborted")
 
-// until calls cancel when the signal is aborted, and returns a function that detaches the signal. The promise is rejected after
+// until lets an abort of the signal call cancel, and returns a function that detaches the signal. The promise is rejected after
 // the operation has ended, so that the script can reuse its resources.
 func (s *Signal) until(settle *Settler, cancel func(error)) (forget func(), err error) {
 	event := s.engine.vm.ToValue("abort")

@@ -18,7 +18,7 @@ type TextCall struct {
 // mostCalls is the maximum number of calls that an engine records.
 const mostCalls = 1 << 14
 
-// RecordCalls records calls for [Engine.CallNotes].
+// RecordCalls records calls for [Engine.CallNotes], except calls without positions, repeated ones, and those beyond mostCalls.
 func (e *Engine) RecordCalls(calls ...TextCall) {
 	for _, c := range calls {
 		if len(e.report.calls) < mostCalls && c.From.IsValid() && c.At.IsValid() && !slices.Contains(e.report.calls, c) {
@@ -27,8 +27,8 @@ func (e *Engine) RecordCalls(calls ...TextCall) {
 	}
 }
 
-// CallNotes returns notes about the recorded calls of a kernel that lead to a position, innermost first. If a function has
-// several calls, each gets a note, and the chain ends.
+// CallNotes returns notes about the recorded calls of a kernel that lead to a position, innermost first, four at most. If a
+// function has several calls, each gets a note, and the chain ends.
 func (e *Engine) CallNotes(kernel string, at diag.Position) []diag.Note {
 	const most = 4
 	var notes []diag.Note

@@ -18,7 +18,7 @@ type resolver struct {
 	vm *goja.Runtime
 }
 
-// subject is what is known of the value that a part of a chain denotes.
+// subject describes the value of a part of a chain, as far as it is known.
 type subject struct {
 	value goja.Value      // nil if no value is known
 	entry *bindings.Entry // entry of the name, nil if undocumented
