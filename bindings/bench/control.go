@@ -18,7 +18,7 @@ type Progress struct {
 	Point, Points int // the point of a sweep and the number of its points; 0 outside of sweeps
 }
 
-// control returns a function of the object for the command line.
+// control returns the function of this name among those of the module for the command line.
 func control(e *lang.Engine, name string) (goja.Callable, error) {
 	module, err := e.Require("bench")
 	if err != nil {

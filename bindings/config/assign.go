@@ -54,7 +54,8 @@ func (f *Field) Assign(to reflect.Value, value any) error {
 	return nil
 }
 
-// Concealed describes a script's value of a kind that does not fit, without showing it.
+// Concealed describes why a script's value does not fit, without showing it. of is the kind of the value, such as "string" or
+// "array".
 func (f *Field) Concealed(of string) string {
 	want := kind(f.Type)
 	switch {
@@ -174,7 +175,8 @@ func assignBare(v reflect.Value, value any, secret bool) error {
 	return nil
 }
 
-// General returns a value of a Go program as one of a data file: a list as []any, a map as map[string]any, a text as a string.
+// General returns a value of a Go program as one of a data file: a list as []any, a map as map[string]any, a text as a string,
+// and an integer as int64 or uint64. It follows pointers.
 func General(value any) any {
 	v := reflect.ValueOf(value)
 	switch value.(type) {
@@ -315,7 +317,7 @@ func exact(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// plain returns a value of a file as a Go value of any type: numbers as int64, uint64 or float64.
+// plain returns a value of a file without lines: numbers as int64, uint64 or float64, and as texts if they are beyond these.
 func plain(value any) any {
 	value, _ = Bare(value)
 	switch x := value.(type) {
@@ -347,7 +349,7 @@ func plain(value any) any {
 	return value
 }
 
-// written returns a value as a file writes it.
+// written describes a value for an error: as a file writes it, or as "a list" or "a table".
 func written(value any) string {
 	switch x := value.(type) {
 	case string:

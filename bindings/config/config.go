@@ -33,7 +33,7 @@ import (
 // Hidden replaces a secret in prints.
 const Hidden = "(secret)"
 
-// Field is a setting: a field of a struct that is no struct itself.
+// Field is a setting: a field of the struct, or of structs within it, that has no settings of its own.
 type Field struct {
 	Path     []string // its name, and those of the structs around it, outermost first
 	Type     reflect.Type
@@ -59,7 +59,7 @@ func (f *Field) Of(v reflect.Value) reflect.Value {
 // Ref returns the field of a struct variable. It sets nil pointers to structs around the field.
 func (f *Field) Ref(v reflect.Value) reflect.Value { return f.within(v) }
 
-// within steps down to the field and makes structs that are absent.
+// within returns the field of v. It allocates structs behind nil pointers on the way.
 func (f *Field) within(v reflect.Value) reflect.Value {
 	for _, i := range f.index {
 		if v.Kind() == reflect.Pointer {
@@ -87,7 +87,7 @@ func (f *Field) isAbsent(v reflect.Value) bool {
 	return false
 }
 
-// IsMissing reports whether a source must set the field and none has: fields of a struct that is absent may be missing.
+// IsMissing reports whether a field that no source has set is missing: a source must set it, and no struct around it is absent.
 func (f *Field) IsMissing(v reflect.Value) bool { return f.Required && !f.isAbsent(v) }
 
 // Fields returns the settings of a struct type in order. It fails for two fields of one name, and for a rule that does not exist or
@@ -163,7 +163,8 @@ func (f *Field) Set(to reflect.Value, text string) error {
 	return nil
 }
 
-// Add is Set, but adds to a list or a map.
+// Add stores the value that a text writes, like [Field.Set], but adds the elements of a list or map to those that the field
+// has.
 func (f *Field) Add(to reflect.Value, text string) error {
 	one := reflect.New(f.Type).Elem()
 	if err := f.parse(one, text); err != nil {

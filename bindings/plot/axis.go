@@ -175,7 +175,8 @@ func roundStep(step float64) float64 {
 	return 10 * power
 }
 
-// stepped formats a value with enough digits to distinguish it from neighbors at distance step.
+// stepped formats a value with enough digits to distinguish it from neighbors at distance step. most is the greatest magnitude
+// on the axis.
 func stepped(v, step, most float64) string {
 	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	if most >= 1e7 || digits > 6 {

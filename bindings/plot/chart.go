@@ -421,7 +421,7 @@ func (r *reader) errors() {
 	}
 }
 
-// errorOf parses the error of a series: a number, numbers, or their ends.
+// errorOf parses the error of a series: half the length of each bar, or an object with their ends low and high.
 func (r *reader) errorOf(s *series, v goja.Value) {
 	list := func(v goja.Value) []float64 {
 		if n, single := number(v); single && len(s.y) == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/bindings/plot/forms"
 )
 
-// mostLabels is the number of columns that labels can name.
+// mostLabels is the maximum number of labels.
 const mostLabels = 1000
 
 // texts parses the option labels.
@@ -43,7 +43,8 @@ func element(o *goja.Object, i int) goja.Value {
 	return goja.Undefined()
 }
 
-// matrix parses an array of lists as the rows of a heat map. It reports false for other values.
+// matrix parses an array of lists as the rows of a heat map. It reports false for other values, and if the chart is of another
+// kind.
 func (r *reader) matrix(v goja.Value) bool {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" || r.c.kind != "" && r.c.kind != heat || length(o) == 0 {
@@ -216,7 +217,7 @@ func property(o *goja.Object, name string) goja.Value {
 	return goja.Undefined()
 }
 
-// flat returns the values of groups and histograms as bars of their own, in the order of the groups.
+// flat returns a chart of bars with the values of groups or of a histogram, in the order of the groups.
 func (c *chart) flat() *chart {
 	out := *c
 	out.kind, out.series = bars, nil

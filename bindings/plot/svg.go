@@ -162,7 +162,8 @@ func (d *drawing) distance() float64 {
 // mostPlaces is the maximum number of places along x with which values have marks, and the places labels of their own.
 const mostPlaces = 40
 
-// distinct returns the places of the values along x in ascending order, or nil if there are more than a number.
+// distinct returns the places of the values along x in ascending order, without those of a roof. It returns nil if there are
+// more than most.
 func (c *chart) distinct(most int) (all []float64) {
 	for k := range c.series {
 		s := &c.series[k]
@@ -404,8 +405,8 @@ func (d *drawing) line(path, color, dash string) {
 	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"%s clip-path="url(#area)"/>`+"\n", path, color, dash)
 }
 
-// path returns the line through the values of a series. To limit the file's size, values in the same half column of pixels are
-// reduced to the first, the minimum, the maximum and the last.
+// path returns the SVG path through the values of a series. To limit the file's size, values in the same half column of pixels
+// are reduced to the first, the minimum, the maximum and the last.
 func (d *drawing) path(k int) string {
 	s := &d.c.series[k]
 	var path strings.Builder
@@ -491,7 +492,8 @@ func (d *drawing) bars() {
 	d.rule(zero, d.top, zero, d.bottom, "#333")
 }
 
-// x0 returns the x coordinate of a bar's value, clamped to the plotting area.
+// x0 returns the x coordinate of a value of the y axis in a chart whose bars or boxes lie along x. It is within the plotting
+// area.
 func (d *drawing) x0(v float64) float64 {
 	return d.left + min(max(d.c.y.at(v), 0), 1)*(d.right-d.left)
 }

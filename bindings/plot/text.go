@@ -131,7 +131,7 @@ func (c *chart) legend(b *strings.Builder, margin int, overlap bool) {
 	flush()
 }
 
-// twin returns the first series with the values of series i, or -1 if that is i itself.
+// twin returns the first series with the y values of series i, or -1 if that is i itself.
 func (c *chart) twin(i int) int {
 	for j := range i {
 		if same(c.series[i].y, c.series[j].y) {

@@ -2,8 +2,8 @@
 //
 // # Design
 //
-// All three come from the declaration in the script or in Go, so they cannot differ from what a run or Load accepts. Types of
-// elements are those of package params: a service need not know the kernel language.
+// All three come from the declaration in the script or in Go, so they cannot differ from what a run or Load accepts. Types are
+// those of package params, so that a service need not know the kernel language.
 package schema
 
 import (

@@ -113,7 +113,7 @@ func SettingsJSON(title string, fields []config.Field, defaults reflect.Value) [
 
 func group() *node { return &node{Type: "object", Additional: false} }
 
-// add adds a property.
+// add adds a property to the schema of an object. required says whether each object must have it.
 func (n *node) add(name string, one *node, required bool) {
 	n.Properties = append(n.Properties, member{name, one})
 	if required {
@@ -121,7 +121,7 @@ func (n *node) add(name string, one *node, required bool) {
 	}
 }
 
-// group returns the property of a group of settings.
+// group returns the property of a group of settings, which it adds if it is missing.
 func (n *node) group(name string) *node {
 	for _, m := range n.Properties {
 		if m.name == name {
@@ -133,7 +133,8 @@ func (n *node) group(name string) *node {
 	return one
 }
 
-// typed returns the schema of a Go type. above has the structs around it.
+// typed returns the schema of a Go type. above has the structs around it. The schema of a struct within itself, and of types
+// that settings cannot have, accepts every value.
 func typed(t reflect.Type, secret bool, above map[reflect.Type]bool) *node {
 	n := &node{WriteOnly: secret || convert.IsSecret(t)}
 	pointer := t.Kind() == reflect.Pointer
@@ -187,7 +188,7 @@ func typed(t reflect.Type, secret bool, above map[reflect.Type]bool) *node {
 // limit sets bounds of a length.
 func (n *node) limit(low, high **int, least, most int) { *low, *high = &least, &most }
 
-// restrict adds a rule.
+// restrict adds a rule of a field of type t: as keywords of JSON Schema if they can express it, else to Rules.
 func (n *node) restrict(r config.Rule, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -252,7 +253,7 @@ func shared(pattern string) bool {
 	return err == nil
 }
 
-// written returns a default as a file of JSON has it, or nil for one without a value.
+// written returns a default as a file of JSON has it, or nil if it has no value or holds a secret.
 func written(v reflect.Value) any {
 	t := v.Type()
 	switch kind := t.Kind(); {

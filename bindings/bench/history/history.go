@@ -18,10 +18,10 @@ import (
 	"github.com/orepl/orepl/bindings/bench/stats"
 )
 
-// Most is the number of runs that a folder keeps.
+// Most is the maximum number of runs that a folder keeps.
 const Most = 200
 
-// name is the form of the names of files, by which they are in the order of time.
+// name is the layout of the times in the names of files. Names in it sort by time.
 const name = "20060102T150405.000000000Z"
 
 // Keep adds a run to a folder, and removes the oldest ones beyond [Most].
@@ -49,7 +49,7 @@ func Keep(dir string, run *record.Run) error {
 	return nil
 }
 
-// list returns the files of a folder, the oldest first.
+// list returns the JSON files of a folder, the oldest first.
 func list(dir string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(escape(dir), "*.json"))
 	if err != nil {
@@ -97,10 +97,10 @@ func Load(dir string) (*History, error) {
 	return h, nil
 }
 
-// baselineRuns is the number of runs that a baseline joins.
+// baselineRuns is the maximum number of runs that a baseline joins.
 const baselineRuns = 10
 
-// Baseline returns the newest runs, at most ten, as one with the samples of all.
+// Baseline returns the newest run with the samples of the newest runs, at most [baselineRuns] of them.
 func (h *History) Baseline() *record.Run {
 	runs := slices.Clone(h.Runs[max(len(h.Runs)-baselineRuns, 0):])
 	slices.Reverse(runs)
@@ -111,14 +111,14 @@ func (h *History) Baseline() *record.Run {
 type Trend struct {
 	Name    string
 	Medians []float64     // in milliseconds
-	Runs    []*record.Run // of the medians
+	Runs    []*record.Run // the run of each median
 	Newest  float64       // median of the newest run; NaN if its result does not count
 	Changes []Change
 }
 
 // Change is a run since which a benchmark takes another time.
 type Change struct {
-	Index  int // of the first run with the new time
+	Index  int // index in Medians of the first run with the new time
 	Change float64
 }
 
@@ -162,7 +162,7 @@ var steps = []rune("▁▂▃▄▅▆▇█")
 // mostSteps is the maximum number of runs that a line shows.
 const mostSteps = 40
 
-// line draws the newest medians.
+// line returns a character for each of the newest medians, at most [mostSteps].
 func (t *Trend) line() string {
 	values := t.Medians[max(len(t.Medians)-mostSteps, 0):]
 	low, high := slices.Min(values), slices.Max(values)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Meter measures from its beginning on.
+// A Meter measures the share of other programs from the call of [Begin] on.
 type Meter struct {
 	read  func(path string) string
 	pid   int
@@ -54,7 +54,8 @@ func (m *Meter) Known() (share float64, known bool) {
 	return m.Share(), true
 }
 
-// ticks returns the ticks since the system began.
+// ticks returns the ticks since the system began: of the processors that this process may use, and of this process with those
+// that it started.
 func (m *Meter) ticks() (t ticks) {
 	allowed := m.allowed()
 	for line := range strings.Lines(m.read("/proc/stat")) {

@@ -22,14 +22,15 @@ type Change struct {
 // Comparison holds the changes between two runs, in the order of the new one.
 type Comparison struct {
 	Changes []Change
-	Others  stats.Shares // of other programs during the runs
+	Others  stats.Shares // that other programs used during the runs
 	Added   []string     // names in the new run only
 	Gone    []string     // names in the old run only
 	Uneven  []string     // names that a file has in both runs, but not equally often
 	Without []string     // names in both, of which a result failed or is wrong
 }
 
-// Doubtful returns the names of the results whose samples differ, though the runs may be the cause, and the greatest of their changes.
+// Doubtful returns the names of the results whose samples differ, though the runs may be the cause. most is the largest of
+// their changes by magnitude, or 0.
 func (c *Comparison) Doubtful() (names []string, most float64) {
 	for i := range c.Changes {
 		if ch := &c.Changes[i]; ch.Doubtful {
@@ -98,7 +99,8 @@ func (r *Run) index(unique func(name string) bool) (keys []key, by map[key]*Resu
 	return keys, by
 }
 
-// Compare compares the samples of two runs. Results without samples are compared with nothing.
+// Compare compares the samples of two runs. It leaves out results that have no samples, failed or are wrong. noise is the least
+// relative change that counts as a difference.
 func Compare(old, fresh *Run, noise float64) Comparison {
 	c := pair(old, fresh)
 	rows := make([]stats.Row, len(c.Changes))
@@ -126,7 +128,7 @@ func CompareRuns(olds, fresh []*Run, noise float64) (old, now *Run, c Comparison
 	return old, now, c
 }
 
-// take takes the comparisons of the rows.
+// take stores rows as the comparisons of the changes, in the same order.
 func (c *Comparison) take(rows []stats.Comparison) {
 	for i, row := range rows {
 		c.Changes[i].Comparison = row
@@ -223,7 +225,7 @@ type Condition struct {
 	relative bool
 }
 
-// condition matches a metric, a comparison, a number and a unit.
+// condition matches a metric, a comparison, a number and an optional unit.
 var condition = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*([A-Za-z]+)\s*([<>])\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|ns|us|µs|ms|s|GB/s|GFLOP/s)?\s*$`)
 }}
@@ -330,7 +332,7 @@ func amount(v float64, time bool) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// Time formats milliseconds with a fitting unit.
+// Time formats milliseconds with a fitting unit. It returns "-" for a negative number and NaN.
 func Time(ms float64) string {
 	scale, unit := 1e6, "ns"
 	switch {
@@ -349,7 +351,7 @@ func Time(ms float64) string {
 // Percent formats a relative change.
 func Percent(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
 
-// Probability formats a p value with three digits, the least of which is a bound.
+// Probability formats a p value with three decimals, or as "< 0.001".
 func Probability(p float64) string {
 	if p < 0.001 {
 		return "< 0.001"

@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// writeAligned writes rows with aligned columns, the first one to the left.
+// writeAligned writes rows in columns, the first one aligned to the left, the others to the right.
 func writeAligned(w *strings.Builder, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -62,7 +62,7 @@ func param(r *Result, name string) string {
 	}
 }
 
-// number formats a number for tables; one that is not finite or is missing is empty.
+// number formats a number for tables. It returns "" for one that is not finite, and for 0, which means that there is none.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
 		return ""
@@ -146,7 +146,8 @@ func (r *Run) Markdown(w io.Writer, c *Comparison) error {
 	return err
 }
 
-// goName returns a benchmark's name in the form of Go's benchmarks: it begins with an upper-case letter and has no spaces.
+// goName returns a benchmark's name in the form of Go's benchmarks. After "Benchmark" it has an upper-case letter or an
+// underscore, and spaces become underscores.
 func goName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
@@ -261,7 +262,7 @@ func (r *Run) JUnit(w io.Writer) error {
 	return err
 }
 
-// clean returns text without characters that XML forbids.
+// clean replaces control characters other than tabs and line feeds by question marks, since XML forbids most of them.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' {

@@ -51,10 +51,11 @@ func readText(path string) string {
 	return string(data)
 }
 
-// vectorFeatures are the features of processors that decide about compiled kernels.
+// vectorFeatures are the features of processors that affect compiled kernels, and that [Machine] lists.
 var vectorFeatures = []string{"sse4_2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_fp16", "avx512_bf16", "asimd", "sve"}
 
-// describe adds what Linux says about its processors.
+// describe sets the processor, its features, the clock policy and the load from files of Linux. read returns the text of a
+// file.
 func (m *Machine) describe(read func(path string) string) {
 	for line := range strings.Lines(read("/proc/cpuinfo")) {
 		name, value, _ := strings.Cut(line, ":")
@@ -73,7 +74,8 @@ func (m *Machine) describe(read func(path string) string) {
 	}
 }
 
-// Unlike returns the differences of two machines that make times incomparable. Only devices in both runs count.
+// Unlike describes the differences of two machines that make times incomparable, each with the value of other first. Only
+// devices in both runs count.
 func (m *Machine) Unlike(other *Machine) (reasons []string) {
 	differ := func(what string, a, b any) {
 		if a != b {
@@ -95,7 +97,7 @@ func (m *Machine) Unlike(other *Machine) (reasons []string) {
 	return reasons
 }
 
-// named returns a value, or a word for an empty one.
+// named returns a value, or "unknown" for an empty text.
 func (*Machine) named(v any) any {
 	if v == "" {
 		return "unknown"

@@ -134,7 +134,7 @@ func (r *Run) Write(w io.Writer) error {
 	return nil
 }
 
-// Read reads a run from JSON. It fails for text of another kind or of a later version.
+// Read reads a run from JSON. It fails for text of another kind, for a later version, and for samples that are not times.
 func Read(data []byte) (*Run, error) {
 	var r Run
 	dec := json.NewDecoder(bytes.NewReader(data))

@@ -43,7 +43,8 @@ func (s *scale) at(v float64) float64 {
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }
 
-// ticks returns round values within the scale.
+// ticks returns round values within the scale: on a logarithmic one, powers of ten, or of two if binary, as far as it has two
+// of them.
 func (s *scale) ticks(binary bool) []float64 {
 	var list []float64
 	if s.log {
@@ -78,7 +79,7 @@ func (s *scale) ticks(binary bool) []float64 {
 	return list
 }
 
-// short formats the number of a tick.
+// short formats the number of a tick. If binary, multiples of 1024 have the prefixes Ki, Mi and Gi.
 func short(v float64, binary bool) string {
 	if binary && v >= 1024 && v == math.Trunc(v) {
 		for i, unit := range []string{"Gi", "Mi", "Ki"} {
@@ -125,7 +126,7 @@ func mainAxis(results []*record.Result) string {
 	return best
 }
 
-// measure is a number of results that a chart shows.
+// measure is the quantity that a chart shows of each result.
 type measure struct {
 	label string
 	value func(*record.Result) (v, low, high float64)
@@ -151,7 +152,7 @@ func measureOf(results []*record.Result) (m measure, ok bool) {
 	}}, true
 }
 
-// shown reports whether a chart can show a value.
+// shown reports whether a chart can show a value: it must be positive and finite.
 func shown(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 // curves returns a chart for each group of results with a numeric axis and at least one value.
@@ -320,7 +321,7 @@ func lines(list []series, xLabel, yLabel string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// legendOf returns the number of columns in which the names of series fit, and the width of a name in pixels.
+// legendOf returns the number of columns in which the names of series fit, and the width of a name in units of the view box.
 func legendOf(list []series) (across int, room float64) {
 	for across = legendColumns; ; across-- {
 		room = (chartWidth-leftMargin)/float64(across) - legendMark
@@ -370,7 +371,7 @@ func (s *series) runs() iter.Seq[[]point] {
 	}
 }
 
-// crossHeight is the vertical distance of crosses that would overlap, in pixels.
+// crossHeight is the vertical distance of crosses that would overlap, in units of the view box.
 const crossHeight = 9.0
 
 // cross returns the mark of a result without a value.

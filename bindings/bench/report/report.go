@@ -65,7 +65,7 @@ type fileTable struct {
 	First string // which samples the chart has, if it leaves some out
 }
 
-// The columns of a table that are not there if no row has a value.
+// The methods below report whether a table has an optional column: whether a row has a value in it.
 
 func (t *fileTable) Bandwidths() bool { return t.any(func(r *row) string { return r.Bandwidth }) }
 func (t *fileTable) Rates() bool      { return t.any(func(r *row) string { return r.Rate }) }
@@ -102,7 +102,8 @@ type changeRow struct {
 	Class                                  string
 }
 
-// Write writes the report of a run, with a comparison or nil, and a history or nil.
+// Write writes the report of a run. The comparison c and the history h may be nil. noise is the least relative change that
+// counts in the history.
 func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.History, noise float64) error {
 	data := content{Title: title(run), Style: template.CSS(style), Script: template.JS(script), Date: run.Date.Format("2006-01-02 15:04 MST"), Facts: facts(run)}
 	results := run.Results()

@@ -30,7 +30,7 @@ type tick struct {
 	label string
 }
 
-// span returns the coordinates of the values of a chart with rows: the names are to the left of them.
+// span returns the range of the coordinates of values in a chart with rows. The names are to the left of it.
 func span(names []string) (from, to float64) {
 	widest := 0.0
 	for _, name := range names {
@@ -142,7 +142,7 @@ func whiskers(sorted []float64, from, to float64) (low, high float64) {
 	return low, high
 }
 
-// The ratios of medians that a chart of changes shows at most.
+// The ratios of medians between which a chart of changes ends.
 const leastRatio, mostRatio = 0.001, 1000
 
 // forest draws the changes against the baseline with their intervals, from the greatest one down, on a scale with equal
@@ -192,7 +192,7 @@ func forest(changes []record.Change) (svg template.HTML, note string) {
 	return template.HTML(b.String()), note
 }
 
-// weight orders changes by what a reader looks for: differences, and then the distance from no change.
+// weight returns a key by which changes are sorted: differences come first, then changes that are far from no change.
 func weight(c record.Change) float64 {
 	w := math.Abs(math.Log(min(max(1+c.Change, leastRatio), mostRatio)))
 	if c.Different {
@@ -201,8 +201,8 @@ func weight(c record.Change) float64 {
 	return w
 }
 
-// changeScale returns the scale of the ratios of changes. It holds all changes within [leastRatio, mostRatio], and their intervals up
-// to the double and half of the outer ones.
+// changeScale returns the scale of the ratios of changes. It holds all changes within [leastRatio, mostRatio]. It holds their
+// intervals down to half of the least ratio and up to twice the greatest one.
 func changeScale(changes []record.Change) scale {
 	x := scale{low: 0.95, high: 1.05, log: true}
 	low, high := 1.0, 1.0

@@ -41,7 +41,8 @@ func ChangePoints(values []float64, noise float64) []int {
 	return found
 }
 
-// changed returns the position of a change in values, or 0. share is that of random orders in which one is found.
+// changed returns the position of a change in values, or 0. share is the maximum share of random orders that may differ as
+// much.
 func changed(values []float64, noise, share float64, r *rand.Rand) int {
 	if len(values) < 2*leastPart {
 		return 0

@@ -44,11 +44,13 @@ const Tries = 3
 
 // ComparePairs compares samples that were measured in turn, a[i] beside b[i], by the Wilcoxon signed-rank test. It tests the
 // logarithms of the ratios of pairs. A pair is the least of [Tries] samples of each set, since other programs that use the
-// machine only make samples longer. They differ if p is below [Significance] and the interval of the change excludes 0.
-// The change must be at least noise, also that of the fast samples. The medians of the samples in the pairs must have changed in the
-// same direction.
+// machine only make samples longer.
 //
-// If most samples of both are much longer than their fast ones, a pair is the least of twice as many.
+// The sets differ if p is below [Significance] and the interval of the change excludes 0. The change must be at least noise,
+// also that of the fast samples, which must be a quarter of the change, too. The medians of the samples in the pairs must have
+// changed in the same direction.
+//
+// If there are many samples, and most of both sets are much longer than their fast ones, a pair is the least of twice as many.
 func ComparePairs(a, b []float64, noise float64) Comparison {
 	tries := Tries
 	if n := min(len(a), len(b)); n >= crowdedFrom && min(Median(a)/fastest(a), Median(b)/fastest(b)) > crowded {
@@ -60,7 +62,7 @@ func ComparePairs(a, b []float64, noise float64) Comparison {
 const (
 	// crowded is the ratio of the median to the tenth percentile above which other programs disturb most samples.
 	crowded = 1.2
-	// crowdedFrom is the number of samples from which twice as many may make a pair.
+	// crowdedFrom is the least number of samples for which a pair may be the least of twice as many.
 	crowdedFrom = 40 * Tries
 )
 

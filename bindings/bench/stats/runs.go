@@ -24,8 +24,9 @@ func (s Shares) explained(change float64) float64 {
 // most returns the logarithm of the greatest slow-down by other programs.
 func (s Shares) most() float64 { return -math.Log1p(-max(clampShare(s.Old), clampShare(s.New))) }
 
-// exceeded reports whether the changes of the median and of the fast samples, as logarithms, are alike and beyond a limit. It is
-// [unexplained] times what other programs explain, and twice the deviation of the samples.
+// exceeded reports whether both changes, of the median and of the fast samples, exceed in one direction what other programs
+// explain. Changes are logarithms of ratios. The excess must be more than log([unexplained]) plus twice unsteady, the deviation
+// of the samples.
 func (s Shares) exceeded(median, fast, unsteady float64) bool {
 	limit := math.Log(unexplained) + 2*unsteady
 	return median-s.explained(median) > limit && fast-s.explained(fast) > limit || s.explained(median)-median > limit && s.explained(fast)-fast > limit
@@ -62,11 +63,11 @@ type shift struct{ at, within float64 }
 // the medians of several old runs. Its t distribution has 4 degrees of freedom (Lange, Little and Taylor, JASA 84:408, 1989), and sums
 // have Satterthwaite's.
 //
-// A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. It is the greatest p
-// of the Mann-Whitney U test, of the t test of the median, and of that of the fast samples. The change must be at least noise. The
-// common change counts only as far as the shares of other programs do not explain it; the interval has the change with and without
-// what they explain. Rows need no t test whose median and fast samples changed three times as much as known shares explain. The scatter
-// of their samples adds to that.
+// A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. p is the
+// greatest of those of the Mann-Whitney U test, the t test of the median, and the t test of the fast samples. The change must
+// be at least noise. The common change counts only as far as the shares of other programs do not explain it. The interval has
+// the change with and without what they explain. A row needs no t test if its median and fast samples changed three times as
+// much as known shares explain, and by the scatter of its samples.
 func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
 	for i, r := range rows {
@@ -142,7 +143,8 @@ func quietest(rows []Row) float64 {
 	return max(quiet, Median(list))
 }
 
-// scatter returns the common change of rows, and the standard deviation between runs up to a bound. Few rows show neither.
+// scatter returns the common change of rows, and the standard deviation between runs, at most most. It returns zeros for fewer
+// than [fewestRows] rows.
 func scatter(list []shift, most float64) (common, between float64) {
 	if len(list) < fewestRows {
 		return 0, 0
@@ -205,7 +207,7 @@ func pairedT(a, b []float64) float64 {
 	return beyond(mean, 0, spread/math.Sqrt(float64(n)+1), freedom) // ofRuns has the error of one more run
 }
 
-// beyond returns the two-sided p value of a change beyond the common one.
+// beyond returns the two-sided p value of a t test whether a change differs from the common one.
 func beyond(change, common, spread, freedom float64) float64 {
 	return tailsT(math.Abs(change-common)/spread, freedom)
 }

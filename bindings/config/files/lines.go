@@ -12,7 +12,8 @@ import (
 	"github.com/orepl/orepl/bindings/config"
 )
 
-// lines are the lines of values by their path, as of [inner] and [element]. A value without one is in the line of the value around it.
+// lines holds the lines of values by the paths that [inner] and [element] make. A value without one is in the line of the value
+// around it.
 type lines map[string]int
 
 // unknown is the line of a value, and of those in it, of which none is known.

@@ -14,8 +14,9 @@ const (
 	whisker = 1.5
 )
 
-// Edges returns the edges of the bins of a histogram, in ascending order: as many bins as asked for, or by the rule of Freedman and
-// Diaconis for 0. In a logarithmic histogram the edges have equal ratios. The values are finite, and positive if it is logarithmic.
+// Edges returns the edges of the bins of a histogram, in ascending order. If bins is 0, it chooses the number of bins by the
+// rule of Freedman and Diaconis, at most [mostBins]. In a logarithmic histogram the edges have equal ratios. There is at least
+// one value. The values are finite, and positive in a logarithmic histogram.
 func Edges(values []float64, bins int, logarithmic bool) []float64 {
 	scaled := slices.Clone(values)
 	if logarithmic {

@@ -57,7 +57,7 @@ func Encode(p Protocol, img *image.RGBA) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// mostColors is the number of colors of a Sixel picture that all terminals have.
+// mostColors is the maximum number of colors of a Sixel picture, as many as all terminals support.
 const mostColors = 256
 
 // steps are the distances of the levels of a channel in percent. The levels of each distance include black and white; the

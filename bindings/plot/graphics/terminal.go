@@ -33,7 +33,7 @@ type Terminal struct {
 	known Protocol // "" until it was found out
 }
 
-// New returns the terminal that a file is. Output goes to w.
+// New returns the terminal on which file is open. Output goes to w. env looks up a variable of the environment.
 func New(w io.Writer, file *os.File, env func(string) string) *Terminal {
 	return &Terminal{Writer: w, file: file, env: env}
 }
@@ -76,8 +76,8 @@ func (t *Terminal) Screen(quiet bool) (Screen, error) {
 	return s, nil
 }
 
-// hint returns the protocol that the environment names, or "". It returns "" within a multiplexer, since the environment then describes
-// another terminal.
+// hint returns the protocol that the environment implies, or "" if it must be asked for. That is so within a multiplexer, since
+// the environment then describes another terminal.
 func hint(env func(string) string) Protocol {
 	term, program := env("TERM"), env("TERM_PROGRAM")
 	switch {

@@ -23,9 +23,8 @@ func window(f *os.File) size {
 // mostAnswer bounds an answer in bytes.
 const mostAnswer = 4 << 10
 
-// ask writes a question to a terminal and returns what it answers until its attributes are complete or the time has passed.
-// It returns false, and asks nothing, if keys wait to be read or the process is in the background. Signals of keys stay
-// enabled.
+// ask writes a question to a terminal and returns what it answers until its attributes are complete or the time has passed. It
+// returns false if keys wait to be read, if the process is in the background, and after an error. Signals of keys stay enabled.
 func ask(f *os.File, question string, limit time.Duration) (answer []byte, asked bool) {
 	t, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

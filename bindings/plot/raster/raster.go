@@ -155,7 +155,7 @@ type point struct{ x, y float64 }
 // polygon is a closed line, clockwise on the screen, so that overlapping ones add up.
 type polygon []point
 
-// polygons returns lines as closed ones.
+// polygons returns lines, scaled to pixels of the image, as polygons.
 func (c *canvas) polygons(lines [][]point) (list []polygon) {
 	for _, line := range lines {
 		var p polygon
@@ -300,7 +300,7 @@ func (c *canvas) fill(a attributes, attribute string, list ...polygon) error {
 	return nil
 }
 
-// colorOf returns the color of a text such as #0072b2 or #ddd.
+// colorOf returns the color of a text such as #0072b2 or #ddd, and black for "".
 func colorOf(text string) (color.RGBA, error) {
 	hex := strings.TrimPrefix(text, "#")
 	if len(hex) == 3 {
