@@ -106,7 +106,8 @@ func (o *Ops) On(ctx context.Context, q *session.Queue) *Run {
 	return &Run{Ops: o, Queue: q, Context: ctx, Host: direct{ctx}}
 }
 
-// begin checks the arguments of an operation and returns the function that ends it.
+// begin checks the arguments of an operation and returns the function that ends it. Within another operation, that function
+// does nothing.
 func (r *Run) begin(op string, arrays ...Array) (end func(), err error) {
 	if r.op != "" { // part of another operation
 		return func() {}, r.check(arrays, false)
@@ -119,7 +120,8 @@ func (r *Run) begin(op string, arrays ...Array) (end func(), err error) {
 	return r.end, nil
 }
 
-// check returns an error for arrays that an operation cannot use. joins states that it takes joined ones.
+// check returns an error for arrays that an operation cannot use. joins says whether the operation takes joined arrays, whose
+// inputs are then checked.
 func (r *Run) check(arrays []Array, joins bool) error {
 	for _, a := range arrays {
 		if a.joined != nil && joins {
@@ -174,7 +176,7 @@ func (r *Run) end() {
 	r.temps, r.made, r.op, r.failed = r.temps[:0], r.made[:0], "", false
 }
 
-// noted notes a failure, after which the operation returns no arrays.
+// noted returns err. If it is an error, the end of the operation frees the arrays that the operation made.
 func noted(r *Run, err error) error {
 	if err != nil && r.op != "" {
 		r.failed = true
@@ -354,7 +356,7 @@ func numberError(err error) error {
 	return err
 }
 
-// numberBits returns a number as a scalar of a type.
+// numberBits returns the bits of a number as a scalar of a type.
 func numberBits(t ir.Type, x float64) uint64 {
 	switch t {
 	case ir.F32:
@@ -369,7 +371,7 @@ func numberBits(t ir.Type, x float64) uint64 {
 	return uint64(int64(x))
 }
 
-// groups returns the size of a launch of whole groups, n of them along x.
+// groups returns the size of a launch of whole groups, n of them along x. more are the sizes along y and z.
 func groups(n int, more ...int) []int { return append([]int{n * groupSize}, more...) }
 
 // oneRow is the size of such groups, oneItem of groups of one item.

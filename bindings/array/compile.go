@@ -183,7 +183,7 @@ func (p *program) hinted(err error) error {
 	return err
 }
 
-// key returns a text that identifies the kernel for argument types, or "".
+// key returns a text that identifies the kernel for argument types, or "" if the kernel must be compiled for each operation.
 func (p *program) key(args []kernel.Arg) string {
 	if p.keys == "-" {
 		return ""

@@ -147,8 +147,9 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 // words is the text that computes four random words from the element's index.
 const words = "const [w0, w1, w2, w3] = philox(g.x, 0, 0, 0, seed, seedHigh); "
 
-// Random returns numbers of the uniform distribution over [from, to), of floats in steps of the type's precision below 1.
-// Element i is a function of the seed and i, by the generator Philox.
+// Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has
+// precision. Booleans are true with a probability of one half, whatever from and to are. Element i is a function of the seed
+// and i, by the generator Philox.
 func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Array, error) {
 	seeds := []arg{u32(uint32(seed)), u32(uint32(seed >> 32))}
 	unit := map[ir.Type]string{

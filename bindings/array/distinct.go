@@ -8,7 +8,7 @@ import (
 
 // Groups holds the groups of equal elements of an array, or of equal parts along an axis. Their number is that of the selection.
 type Groups struct {
-	Selection       // places at which groups begin in order
+	Selection       // the places in order at which groups begin
 	x         Array // copy of the elements
 	axis      int
 	order     Array // indices of the elements, sorted by their values

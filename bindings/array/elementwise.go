@@ -143,7 +143,7 @@ func (r *Run) settleAll(operands []Operand) ([]Operand, error) {
 	return list, nil
 }
 
-// indexed returns the number of indices that a function takes after its n operands, of up to rank ones.
+// indexed returns the number of indices that a function takes after its n operands. More than rank are an error.
 func (r *Run) indexed(fn Function, n, rank int) (int, error) {
 	params, err := r.types.arity(fn.Source)
 	if err != nil {
@@ -208,7 +208,8 @@ func realOf(operands []Operand, result ir.Type) ir.Type {
 	return ir.F32
 }
 
-// elementAt returns the index of an input's element for an item of the result.
+// elementAt returns the text of the indices of an input's element for an item of the result. dims are the extents of the input,
+// and shape those of the result.
 func elementAt(dims, shape []int) string {
 	var b strings.Builder
 	for axis, at := range coordinates[len(shape)] {
@@ -220,12 +221,13 @@ func elementAt(dims, shape []int) string {
 	return b.String()
 }
 
-// Where returns the elements of a where the condition is true, and those of b elsewhere. The shapes broadcast.
+// Where returns the elements of a where the condition is true, and those of b elsewhere. The shapes broadcast. t is the type of
+// the result, or Void; see [Run.Zip].
 func (r *Run) Where(condition, a, b Operand, t ir.Type) (Array, error) {
 	return r.Zip("where", Text("(c, a, b) => c ? a : b"), t, condition, a, b)
 }
 
-// Clip returns the elements limited to a range. NaN stays NaN.
+// Clip returns the elements limited to a range. A limit that is nil does not apply. NaN stays NaN.
 func (r *Run) Clip(x Array, low, high *Operand) (Array, error) {
 	switch {
 	case low == nil && high == nil:

@@ -333,7 +333,7 @@ func (r *Run) Stack(list []Array, axis int) (Array, error) {
 	return r.concat(list, at, one, one)
 }
 
-// concat joins arrays along an axis. If as is not nil, it is the shape of all arrays.
+// concat joins arrays along an axis. first is the shape of the first array. If as is not nil, it is the shape of all arrays.
 func (r *Run) concat(list []Array, axis int, first, as []int) (Array, error) {
 	shape, total := slices.Clone(first), 0
 	e := list[0].Elem
@@ -377,7 +377,7 @@ func (r *Run) concat(list []Array, axis int, first, as []int) (Array, error) {
 	return out, nil
 }
 
-// insert copies rows of an array to an offset in the rows of another.
+// insert copies rows of n elements of x to an offset in the rows of out, which have wide elements.
 func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
 	if rows == 1 {
 		to, err := r.view(out, view(out, int64(offset), []int{n}))

@@ -158,7 +158,8 @@ func (e *expression) input(o Operand) int {
 	return len(e.inputs) - 1
 }
 
-// evaluate stores the elements of an expression. Its function takes a number of indices behind its operands.
+// evaluate stores the elements of an expression in out. indices is the number of indices that its last function takes after its
+// operands.
 func (r *Run) evaluate(out Array, e *expression, indices int) error {
 	if out.Len() == 0 {
 		return nil

@@ -166,8 +166,9 @@ func (r *Run) apart(a, x Array) (Array, error) {
 	return copied, r.Copy(copied, a)
 }
 
-// MergeAxes returns an array in which several axes of another one are one axis, and its number. It is a view if they are adjacent,
-// else a copy, which done frees. shape is the shape of a reduction of the axes that keeps them. op names the operation in errors.
+// MergeAxes returns an array in which several axes of x are one axis, and the number of that axis, or [All] for all axes. The
+// array is a view if the axes are adjacent, else a copy, which done frees. shape is the shape of a reduction of the axes that
+// keeps them. op names the operation in errors.
 func (r *Run) MergeAxes(op string, x Array, axes []int) (merged Array, axis int, shape []int, done func(), err error) {
 	done = func() {}
 	end, err := r.begin(op, x)

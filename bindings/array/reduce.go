@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The numbers of elements that a group or an item reduces.
+// The maximum numbers of elements: of a row that a group reduces, of a column that an item reduces, and of a row that one item
+// reduces.
 const (
 	rowSpan    = 64 * groupSize
 	columnSpan = 256

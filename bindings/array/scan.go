@@ -190,7 +190,7 @@ func (r *Run) extremePlace(op, better string, x Array, axis int, keep bool) (Arr
 	return out, r.placeRows(out, x, rows, n, better)
 }
 
-// findRows finds the place of the best element of each row: that of the best blocks first.
+// findRows finds the place of the best element of each row. It finds the block with the best element first.
 func (r *Run) findRows(out, x Array, rows, n int, better string) error {
 	d := extremeOf(x.Elem.Scalar, map[string]string{"<": "min", ">": "max"}[better])
 	from, err := r.as(x, rows, n)

@@ -290,7 +290,8 @@ func (r *Run) countBins(p *program, x, edges, counts Array) error {
 	return r.launch(p.with("BINS", size).with("COPIES", copies), blocks, group, in(x), in(edges), in(counts), i32(chunk))
 }
 
-// ends returns the range of a histogram: two numbers, or the least and greatest element. A range without width is widened.
+// ends returns the range of a histogram as an array of two elements. They are low and high, or the least and greatest element
+// of x if these are equal. A range without width is widened.
 func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
 	ends, err := r.temp(t, 2)
 	if err != nil {

@@ -101,7 +101,7 @@ func (c *recorder) fail() {
 	}
 }
 
-// place returns the slot of an array of the operation.
+// place returns the slot of an array. The record fails if the array has none.
 func (c *recorder) place(b *session.Buffer) int {
 	at, ok := c.places[b]
 	if !ok {
@@ -110,7 +110,7 @@ func (c *recorder) place(b *session.Buffer) int {
 	return at
 }
 
-// add adds a slot.
+// add adds a slot, as that of an array, and returns its number.
 func (c *recorder) add(b *session.Buffer, s slot) int {
 	at := len(c.sequence.slots)
 	if s.view.Dims == nil {

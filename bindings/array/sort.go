@@ -170,7 +170,7 @@ func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error
 	return nil
 }
 
-// chunkOf returns the number of elements that an item of a radix sort counts and places.
+// chunkOf returns the number of elements that an item of a radix sort counts and places, or a group of a histogram counts.
 func chunkOf(d *session.Device, n int) int {
 	info := d.Info()
 	chunks := max(4, 4*info.ComputeUnits)

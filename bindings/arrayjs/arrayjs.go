@@ -44,7 +44,7 @@ func bufferMethods(ops *array.Ops) (all []offloadjs.BufferMethod) {
 	return all
 }
 
-// operations are the methods of the operations of a session.
+// operations holds the operations of a session, and the methods of buffers that take joined arrays.
 type operations struct {
 	ops   *array.Ops
 	joins map[string]*method // those that take joined arrays

@@ -234,8 +234,8 @@ func (c *call) part(x array.Array, ranges array.Ranges, single []bool) (goja.Val
 	return goja.Undefined(), nil
 }
 
-// ranges reads what slice takes for each axis. single reports the axes that have one index. Both are nil after an error,
-// which the call then has.
+// ranges reads what slice takes for each axis. single reports the axes that have one index. After an error, which the call then
+// has, the results are not valid.
 func (c *call) ranges(args []goja.Value, dims []int) (ranges array.Ranges, single []bool) {
 	if len(args) > len(dims) {
 		c.fail("%d axes were given for the shape %s", len(args), array.Shape(dims))

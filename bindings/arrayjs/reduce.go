@@ -72,7 +72,7 @@ func (c *call) reduce(x array.Array, at int, fn reduction) (goja.Value, error) {
 	return c.value(a, err, x.Elem.Scalar.Size() < 8)
 }
 
-// axes returns several axes, or nil.
+// axes returns the axes that the script lists, or nil if it names one axis or none.
 func (c *call) axes(at int) []int {
 	v := c.option("axis")
 	if v == nil && at >= 0 {

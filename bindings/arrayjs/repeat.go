@@ -105,7 +105,8 @@ func (s *repeats) done(r *request) {
 	s.spare = r
 }
 
-// buffer appends a buffer to the key.
+// buffer appends a buffer to the key. It reports false if the commands of the call cannot be kept: for a buffer of records, and
+// for too many buffers.
 func (r *request) buffer(b offloadjs.Elements) bool {
 	if b.Elem.Record != nil {
 		return false
@@ -149,7 +150,7 @@ const (
 	mostNested   = 2
 )
 
-// argument appends an argument to the key.
+// argument appends an argument to the key. It reports false if the commands of the call cannot be kept.
 func (s *repeats) argument(h offloadjs.Host, m *method, r *request, v goja.Value, depth int) bool {
 	switch {
 	case goja.IsUndefined(v) || v == nil:
@@ -193,7 +194,7 @@ func (s *repeats) argument(h offloadjs.Host, m *method, r *request, v goja.Value
 	return depth < mostNested && s.list(h, m, r, o, depth)
 }
 
-// list appends an array or an object to the key.
+// list appends an array or an object to the key, and reports false like argument.
 func (s *repeats) list(h offloadjs.Host, m *method, r *request, o *goja.Object, depth int) bool {
 	switch o.ClassName() {
 	case "Array":
@@ -312,7 +313,8 @@ func (s *repeats) run(c *call, m *method, r *request, x array.Array, js goja.Fun
 	return v, nil
 }
 
-// recorded returns what the call has done.
+// recorded ends the record of a call that returns v. It returns how to repeat the call, with the kind unrepeatable if that is
+// not possible.
 func (c *call) recorded(v goja.Value) *repeat {
 	p := &repeat{kind: returnsThis}
 	var of array.Array

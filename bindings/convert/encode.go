@@ -15,9 +15,10 @@ import (
 	"github.com/orepl/orepl/lang/typedarray"
 )
 
-// Encode converts a Go value to a script's value. Structs and maps become objects. Slices of floats and of integers of 8 to 32 bits
-// become typed arrays, other slices arrays. Functions become functions, and nil becomes null. The result shares no memory with Go.
-// Encode must run on the engine's goroutine.
+// Encode converts a Go value to a script's value. Structs and maps become objects. Slices of floats and of integers of 8 to 32
+// bits become typed arrays, other slices arrays. Functions become functions, and nil becomes null. Durations become
+// milliseconds, times Dates, errors Errors, and types with MarshalText strings. A secret is an error. The result shares no
+// memory with Go. Encode must run on the engine's goroutine.
 func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil

@@ -212,7 +212,8 @@ func (s stoppable) Read(p []byte) (int, error) {
 	return s.in.Read(p)
 }
 
-// known reports the first duplicate column of the file, and the first column that the options name and the file lacks.
+// known returns an error for a duplicate column of the file, and for a column that the options name and the file lacks. If the
+// name of a column begins or ends with spaces, it renames the entry of an option without them.
 func (o *csvOptions) known(names []string) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
@@ -366,7 +367,7 @@ func (c *inferred) add(ctx context.Context, field string) error {
 	return c.kept.add(ctx, field)
 }
 
-// choose sets the column's type and adds the fields without values, all of which fit every type.
+// choose sets the column's type, f64 or string, and adds the fields without values, which fit both.
 func (c *inferred) choose(ctx context.Context, kind string) {
 	c.kept = newColumn(kind)
 	for _, field := range c.early {

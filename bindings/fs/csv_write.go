@@ -207,7 +207,8 @@ func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
 	return c
 }
 
-// fieldText formats an array element as a field. It reports false for values other than strings, numbers and booleans.
+// fieldText formats an array element as a field; undefined and null are empty. It reports false for values other than these,
+// strings, numbers, BigInts and booleans.
 func fieldText(v goja.Value) (text string, ok bool) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return "", true

@@ -39,7 +39,7 @@ var numerics = []numeric{
 
 const npyMagic = "\x93NUMPY"
 
-// npyHeaderFields returns the patterns of descr, fortran_order and shape. They are compiled on first use.
+// npyHeaderFields holds the patterns of descr, fortran_order and shape.
 var npyHeaderFields = later.Value[[3]*regexp.Regexp]{Make: func() [3]*regexp.Regexp {
 	return [3]*regexp.Regexp{
 		regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))`),
@@ -151,7 +151,8 @@ func foreignElements(descr string) error {
 	return fmt.Errorf("elements of type %q have no typed array; save them as numbers, with astype", descr)
 }
 
-// setShape parses the extents. The element count must not exceed most, the number of bytes after the header.
+// setShape parses the extents in list and returns the number of elements, which must not exceed most, the number of bytes after
+// the header.
 func (n *npyFile) setShape(list string, most int) (count int, err error) {
 	count = 1
 	for field := range strings.SplitSeq(list, ",") {

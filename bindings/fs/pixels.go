@@ -74,7 +74,8 @@ func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 	return s.checked(a, "image.data", count)
 }
 
-// checked returns the source if its number of values matches its dimensions and its element type is supported.
+// checked returns the source if its number of values matches its dimensions and its element type is supported. Otherwise it
+// adds an error to the arguments and returns nil. It computes channels from the number of values if they are 0.
 func (s *pixelSource) checked(a *lang.Args, name string, values int) *pixelSource {
 	if s.width <= 0 || s.height <= 0 || s.width > maxPixels/s.height {
 		a.Fail("image", "must have a width and a height, both positive, with at most %d pixels", maxPixels)
@@ -164,7 +165,8 @@ func (s *pixelSource) picture(data []byte) image.Image {
 	return to
 }
 
-// pixelsOf copies the elements of a typed array to bytes. It returns false for other values.
+// pixelsOf copies a typed array of bytes, or converts a Float32Array of values from 0 to 1 to bytes. It returns false for other
+// values.
 func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {

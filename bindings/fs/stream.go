@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// streamed is the number of fields per copy to a device.
+// streamed is the maximum number of fields per copy to a device.
 const streamed = 1 << 16
 
 // A stream is a column that is copied to a device buffer during parsing. It is double-buffered: parsing fills one half while

@@ -22,7 +22,7 @@ type Kernel struct {
 	dropped bool   // the library is or will be unregistered
 }
 
-// Most is the number of kernels that a cache keeps.
+// Most is the maximum number of different kernels in a cache.
 const Most = 1024
 
 // Cache holds compiled kernels by their keys and by the contents of their modules.
@@ -48,7 +48,8 @@ func (c *Cache) Lookup(key string) *Kernel {
 	return k
 }
 
-// Add registers a compiled kernel, or returns an equal one.
+// Add registers a compiled kernel and returns it, or an equal one that the cache has. [Cache.Lookup] finds it by the key,
+// unless that is empty.
 func (c *Cache) Add(ctx context.Context, s *session.Session, key string, code *kernel.Compiled, safe bool) (*Kernel, error) {
 	data, err := code.Module.MarshalBinary()
 	if err != nil {

@@ -20,14 +20,14 @@ type tile struct{ rows, columns, depth int }
 func (t tile) height() int { return edge * t.rows }
 func (t tile) width() int  { return edge * t.columns }
 
-// strips is the number of rows × rows of a column of the left panels: two panels, and one to spread the columns over the banks of
-// the shared memory.
+// strips is the extent of a column of the left panels, in pieces of tile.rows rows: two panels of edge pieces, and one piece to
+// spread the columns over the banks of the shared memory.
 const strips = 2*edge + 1
 
 // shared returns the bytes of the panels of both matrices. Each is held twice, so that one is loaded while the other is used.
 func (t tile) shared(size int) int { return t.depth * (strips*t.rows + 2*edge*t.columns) * size }
 
-// tileOf returns the tile for products of m × n elements of a size, or false if the device has none.
+// tileOf returns the tile for products of m × n elements of a size, or false if its panels do not fit the shared memory.
 func tileOf(d *offload.DeviceInfo, planes, m, n, size int) (tile, bool) {
 	t := tile{8, 8, 8}
 	if size > 4 {

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Variable names the environment variable with the path of the library.
+// Variable is the environment variable with the path of the library.
 const Variable = "OREPL_OPENBLAS"
 
 // folders are the folders of the system's libraries on Debian, Fedora, Arch and Alpine, and that of local builds.
@@ -22,7 +22,7 @@ var folders = []string{"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/
 // names are the names of the library with 32-bit indices.
 var names = []string{"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"}
 
-// Find returns the path of the library.
+// Find returns the path of the library: that of [Variable], which it does not check, or of a file in a folder of libraries.
 func Find() (string, error) {
 	if path := os.Getenv(Variable); path != "" {
 		return path, nil
@@ -49,7 +49,8 @@ type Library struct {
 // products are the kernels of a device.
 type products struct{ f32, f64 *session.Kernel }
 
-// Kernel returns the product of matrices of f32 or f64 for a CPU device of this process; see [Args].
+// Kernel returns the kernel that multiplies matrices of f32 or f64 on a CPU device of this process; see [Args]. It loads the
+// library if necessary.
 func (l *Library) Kernel(ctx context.Context, s *session.Session, d *session.Device, t offload.Type) (*session.Kernel, error) {
 	if strings.Contains(d.ID(), ":") || d.Info().Type != offload.CPU {
 		return nil, offload.Errorf(offload.Unsupported, "matmul", "OpenBLAS computes on the CPU of this process").On(d.ID(), "").

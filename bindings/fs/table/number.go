@@ -81,7 +81,7 @@ func odd(x float64, text string) float64 {
 	return x
 }
 
-// compareDigits compares the size of a decimal number with that of x, which is next to it.
+// compareDigits compares the magnitudes of a decimal number and of x, the float64 nearest to it, and returns -1, 0 or 1.
 func compareDigits(text string, x float64) int {
 	digits, point := decimal(text)
 	exact, exactPoint := decimal(strconv.FormatFloat(math.Abs(x), 'e', 780, 64)) // all digits
@@ -101,7 +101,8 @@ func sign(n int) int {
 	return 0
 }
 
-// decimal returns the digits of a number without zeros at either end, and the position of the decimal point from the first.
+// decimal returns the digits of a number without zeros at either end. point is the number of digits before the decimal point,
+// negative for zeros behind it.
 func decimal(text string) (digits string, point int) {
 	text = strings.TrimLeft(text, "+-")
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
