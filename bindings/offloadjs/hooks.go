@@ -49,7 +49,7 @@ type DeviceMethod struct {
 // Elements is a buffer of a script with the type of its elements.
 type Elements = element.Buffer
 
-// all returns the elements of a list that an extension may lack, or nil without the list.
+// all returns the result of a function that an extension may lack, or nil without the function.
 func all[T any](list func() []T) []T {
 	if list == nil {
 		return nil

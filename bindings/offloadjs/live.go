@@ -2,7 +2,8 @@ package offloadjs
 
 import "github.com/dop251/goja"
 
-// live implements live(), which returns the objects that have not been freed.
+// live implements live(), which returns the objects that have not been freed: those of the engine if it has its own queues,
+// else of the session.
 func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, obj := range m.session.Live() {

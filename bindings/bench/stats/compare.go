@@ -50,7 +50,8 @@ const Tries = 3
 // also that of the fast samples, which must be a quarter of the change, too. The medians of the samples in the pairs must have
 // changed in the same direction.
 //
-// If there are many samples, and most of both sets are much longer than their fast ones, a pair is the least of twice as many.
+// If there are many samples, and both sets are mostly much longer than their fast samples, a pair is the least of twice as
+// many.
 func ComparePairs(a, b []float64, noise float64) Comparison {
 	tries := Tries
 	if n := min(len(a), len(b)); n >= crowdedFrom && min(Median(a)/fastest(a), Median(b)/fastest(b)) > crowded {

@@ -66,8 +66,8 @@ type shift struct{ at, within float64 }
 // A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. p is the
 // greatest of those of the Mann-Whitney U test, the t test of the median, and the t test of the fast samples. The change must
 // be at least noise. The common change counts only as far as the shares of other programs do not explain it. The interval has
-// the change with and without what they explain. A row needs no t test if its median and fast samples changed three times as
-// much as known shares explain, and by the scatter of its samples.
+// the change with and without what they explain. A row needs no t test if its change is three times what known shares explain,
+// beyond the scatter of its samples.
 func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
 	for i, r := range rows {

@@ -122,7 +122,7 @@ func (p *Pipeline) call(ctx context.Context, name string, message, reply any) er
 	return nil
 }
 
-// Inputs returns the declared inputs, Outputs the outputs, Params the parameters, in order of declaration.
+// Inputs returns the declared inputs.
 func (p *Pipeline) Inputs() []pipelines.Port { return p.inputs }
 
 // Outputs returns the declared outputs.
@@ -146,7 +146,7 @@ func (p *Pipeline) Snapshot() *esm.Snapshot { return p.snapshot }
 // IsLost reports whether the child has ended or its device is lost.
 func (p *Pipeline) IsLost() bool { return p.lost.Load() || p.child.Ended() }
 
-// send copies the inputs of a run to shared memory.
+// send copies the inputs of a run to shared memory and returns the message for the run, without its outputs.
 func (p *Pipeline) send(in []pipelines.Input) (run, error) {
 	m := run{Inputs: make([]input, len(in))}
 	for i := range in {

@@ -593,7 +593,8 @@ func (m *Module) viewRows(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 	return m.view(b, call)
 }
 
-// rect reads the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
+// rect reads the options {origin, extent, queue} of readRect and writeRect. By default the box begins at the first element and
+// extends to the end of each axis.
 func (m *Module) rect(op string, b *Buffer, o *option.Set) (session.Rect, *session.Queue, error) {
 	r := session.Rect{Origin: o.Extents("origin"), Extent: o.Extents("extent")}
 	requested := o.Get("queue")

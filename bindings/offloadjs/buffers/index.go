@@ -54,7 +54,7 @@ func (n noElements) Get(key string) goja.Value {
 	return nil
 }
 
-// Has is called before a property is added.
+// Has is called before a property is added. It refuses indices of elements, and returns false.
 func (n noElements) Has(key string) bool {
 	n.refuse(key)
 	return false
