@@ -69,7 +69,7 @@ type nativeKernel struct {
 	params    []libraryParam
 }
 
-// names returns the names of the parameters, or their numbers.
+// names returns the names of the parameters. A parameter without a name has its number, from 1 on.
 func (k *nativeKernel) names() []string {
 	list := make([]string, len(k.params))
 	for i := range k.params {

@@ -38,9 +38,9 @@ type Module struct {
 
 	class      *lang.Class[*Kernel]
 	boundClass *lang.Class[*boundLaunch]
-	refused    func(error) (goja.Value, error) // returns the result of a launch that failed; nil for its error
+	refused    func(error) (goja.Value, error) // returns what a launch that failed returns in place of its error; nil unless set by Refuse
 
-	tape *replay.Tape // gets the launches
+	tape *replay.Tape // receives the launches; may be nil
 
 	scratch
 }
@@ -55,7 +55,7 @@ type scratch struct {
 	bound     []session.Arg
 }
 
-// Rooms are those that kernels use.
+// Rooms are the parts of the module that kernels use.
 type Rooms struct {
 	Types   *types.Module
 	Devices *devices.Module
@@ -82,7 +82,7 @@ func (m *Module) Constructors() []*goja.Object {
 	return []*goja.Object{m.class.Constructor(), m.boundClass.Constructor()}
 }
 
-// Register registers a module of kernels; its use ends with those of the engine.
+// Register registers a module of kernels until the engine closes.
 func (m *Module) Register(label string, mod *ir.Module) (*session.Library, error) {
 	lib, err := m.env.libraries.Acquire(m.Engine.Running(), label, mod)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// comparedLaunches is the number of launches of a script's kernel that compare captured values.
+// comparedLaunches is the maximum number of launches of a script's kernel that compare captured values.
 const comparedLaunches = 64
 
 // compile compiles a kernel and records the parts of captured objects that the compilation reads. With overflows set, integer

@@ -44,7 +44,7 @@ func (e *Environment) trackKernel(k *Kernel) {
 	}
 }
 
-// stopLaunch returns the error that replaces a launch, or nil.
+// stopLaunch notes a launch of k and returns the error that replaces it, or nil if the kernel is to be launched.
 func (e *Environment) stopLaunch(k *Kernel) error {
 	s := e.stop.Load()
 	if s == nil {

@@ -267,11 +267,11 @@ func (m *Module) kernelOn(k *Kernel, s *specialization, d *session.Device) (*ses
 	return call, nil
 }
 
-// silentCompile is the time of a device's first compilation without a notice.
+// silentCompile is the time after which the first compilation of a platform is announced.
 const silentCompile = time.Second
 
-// announce tells a person at a terminal that a platform's driver compiles its first kernel, if that takes long. The returned
-// function ends it.
+// announce tells a person at a terminal that a platform's driver compiles its first kernel, if that takes long. done ends the
+// wait for that time.
 func (m *Module) announce(d *session.Device, kernel string) (done func()) {
 	if d.Platform().Name == "cpu" || m.announced[d.Platform().Name] { // this program compiles for the CPU at once
 		return func() {}

@@ -32,7 +32,7 @@ type Shared struct {
 	users int // guarded by Cache.mu
 }
 
-// Acquire registers a kernel's module, or returns the library of an equal module. Each call needs [Uses.Add].
+// Acquire registers a kernel's module, or returns the library of an equal module. The caller passes each result to [Uses.Add].
 func (c *Cache) Acquire(ctx context.Context, label string, m *ir.Module) (*Shared, error) {
 	data, err := m.MarshalBinary()
 	if err != nil {

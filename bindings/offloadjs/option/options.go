@@ -250,7 +250,7 @@ func (o *Set) Integer(name string) int {
 	return n
 }
 
-// Native parses the launch options that only kernels of images support. any is set if the script gave one.
+// Native parses the launch options that only kernels of images support. any reports whether the script set one of them.
 func (o *Set) Native(cfg *session.Config) (any bool) {
 	cfg.SharedBytes, cfg.Cooperative = o.Integer("sharedBytes"), o.Bool("cooperative", false)
 	cfg.Teams, cfg.ThreadLimit = o.positive("teams"), o.positive("threadLimit")

@@ -45,7 +45,8 @@ type Module struct {
 	rehearsal *rehearsal // nil unless a pipeline is being checked
 }
 
-// New defines the class of pipelines. A policy that other engines share chooses their devices.
+// New defines the class of pipelines. policy, which other engines share, chooses their devices; if it is nil, the scripts alone
+// do.
 func New(s *script.Script, d *reach.Devices, r launch.Rooms, k *launch.Module, policy *placement.Policy) *Module {
 	m := &Module{Script: s, reach: d, types: r.Types, devices: r.Devices, queues: r.Queues, buffers: r.Buffers, kernels: k, rpc: r.RPC}
 	if policy == nil {
@@ -79,7 +80,7 @@ type Pipeline struct {
 	refused                      bool         // the current run was refused
 }
 
-// port is a named input, output or temporary of a pipeline.
+// port is a named parameter, input, output or temporary of a pipeline.
 type port struct {
 	name   string
 	elem   element.Type

@@ -180,7 +180,8 @@ func (p *Pipeline) reissue(ctx context.Context, q *session.Queue, run *replay.Ru
 	return nil
 }
 
-// clear sets the outputs to zero, so that no element of an earlier run remains, but those that a recorded run sets.
+// clear sets the outputs to zero, so that no element of an earlier run remains. It omits those that a recorded run sets; run
+// may be nil.
 func (p *Pipeline) clear(q *session.Queue, run *replay.Run) error {
 	for _, at := range p.outputs {
 		if at.buffer.Size() > 0 && (run == nil || !run.Sets(at.buffer.Buffer)) {

@@ -411,7 +411,7 @@ func (m *Module) number(t element.Type, x any) goja.Value {
 	return m.VM.ToValue(n)
 }
 
-// bits checks a number of a program.
+// bits returns an error unless the port's element type holds v, a number of the program.
 func (at *port) bits(v goja.Value) error {
 	t := at.elem.Elem.Scalar
 	if n, ok := element.Exported(v).(*big.Int); ok {

@@ -28,8 +28,9 @@ type use struct {
 	scope *loop.Scope
 }
 
-// abandon returns a function that cancels the commands of a failed call on queues that no other call has used since. It returns nil
-// without such queues. It reports their failures so far, so that no later call does.
+// abandon returns a function that cancels the commands of a failed call on queues that no other call has used since. s is the
+// scope of the call, or nil for all calls. It returns nil without such queues. It reports their failures so far, so that no
+// later call does.
 func (m *Module) abandon(s *loop.Scope, cause error) func() {
 	var queues []*session.Queue
 	for q, by := range m.uses {
@@ -99,7 +100,7 @@ func (m *Module) Submit(q *session.Queue, c *session.Call) error {
 	return q.Launch(c)
 }
 
-// Count counts launches within the limit of the engine.
+// Count counts launches. It returns an error for more than the engine's limit permits.
 func (m *Module) Count(q *session.Queue, launches int) error {
 	limit := m.Engine.Options().Limits.Launches
 	if limit <= 0 {

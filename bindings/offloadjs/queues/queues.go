@@ -41,7 +41,7 @@ type Module struct {
 	objects map[*session.Queue]*goja.Object
 
 	defaults map[*session.Device]*session.Queue // default queues of this engine
-	prints   map[*session.Device]*session.Queue // queues of printOf
+	prints   map[*session.Device]*session.Queue // queues of PrintOf
 	uses     map[*session.Queue]*loop.Scope     // the last user of each queue
 	lastUse  use
 	promises *goja.Object // the prototype of promises of elements
@@ -79,7 +79,7 @@ func (m *Module) Constructors() []*goja.Object {
 	return []*goja.Object{m.class.Constructor(), m.event.Constructor()}
 }
 
-// Choose returns the queue of an operation, as [Module.Chosen], with room for commands.
+// Choose returns the queue of an operation like [Module.Chosen], and waits until the queue has room for commands.
 func (m *Module) Choose(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	q, err := m.Chosen(op, queue, device, fallback)
 	if err != nil {

@@ -202,7 +202,7 @@ func (c *checker) target(target ast.Expression, fn func(name string)) {
 	}
 }
 
-// isFact reports whether a property is one of buffers, arrays and texts that reading does not change.
+// isFact reports whether a property of buffers, arrays and texts has a constant value that can be read without effects.
 func isFact(name string) bool { return name == "length" || name == "shape" }
 
 func (c *checker) statements(list []ast.Statement) {
@@ -429,7 +429,7 @@ func (c *checker) pure(e ast.Expression) {
 	}
 }
 
-// element checks x.shape[i], or list[i] of a variable of the function.
+// element checks x.shape[i], or list[i] of a variable of the function or of an array literal.
 func (c *checker) element(e *ast.BracketExpression) {
 	switch left := e.Left.(type) {
 	case *ast.Identifier, *ast.ArrayLiteral:
@@ -444,7 +444,7 @@ func (c *checker) element(e *ast.BracketExpression) {
 	c.pure(e.Member)
 }
 
-// call checks f32(x), Math.max(x, y) and x.shape.toReversed().
+// call checks calls such as f32(x), Math.max(x, y) and x.shape.toReversed(), and refuses others.
 func (c *checker) call(e *ast.CallExpression) {
 	c.all(e.ArgumentList)
 	callee, ok := e.Callee.(*ast.DotExpression)
