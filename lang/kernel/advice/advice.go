@@ -95,7 +95,8 @@ func (a *Access) parted() string {
 	return "which an `if` around the interior would spare"
 }
 
-// neighbours returns advice for a scattered access. who names the code that must permit the change.
+// neighbours returns advice for a scattered access. who is the subject that must allow the change, with its verb, such as "data
+// allow".
 func (a *Access) neighbours(who string) string {
 	if a.op == ir.Atomic {
 		return "count in a shared array first, or a private one and g.reduce where the elements are few; then add to the buffer once per group"
@@ -221,8 +222,8 @@ func accessesTo(m *ir.Module, facts *opt.Facts, space ir.Space) []Access {
 	return list
 }
 
-// picks reports whether few items have the rarer value of a condition. With op Eq that is true, for an equality or a conjunction
-// with one. With op Ne it is false, for an inequality. A negation exchanges both.
+// picks reports whether few items take one side of a condition. With op Eq it is the true side, of an equality or a conjunction with
+// one. With op Ne it is the false side, of an inequality. A negation exchanges the sides.
 func picks(v *ir.Value, op ir.Op) bool {
 	if v.Def == nil {
 		return false
@@ -324,7 +325,8 @@ func hasInterior(accesses []Access, array *ir.Array) bool {
 	return free >= limited
 }
 
-// NarrowGroups returns a warning for each reduction and scan of a kernel launched with groups of several short rows.
+// NarrowGroups returns a warning for each reduction and scan of a kernel that was launched with groups of several short rows. group
+// is their size.
 func NarrowGroups(c *kernel.Compiled, group [3]int) diag.List {
 	var list diag.List
 	c.Kernel.Body.Walk(func(in *ir.Instr) {

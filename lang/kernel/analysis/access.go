@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// RowApart is the stride of accesses whose distance is a dynamic extent.
+// RowApart is the result of [Stride] for elements whose distance depends on the extents of a launch.
 const RowApart = math.MaxInt64
 
 // AllProved returns the proof mask of an access whose indices are all proved to be in bounds.
@@ -55,7 +55,8 @@ func AccessesGlobal(in *ir.Instr) bool {
 	return found
 }
 
-// EndsEarly reports whether an item may end before the end of the kernel.
+// EndsEarly reports whether an item may end before the end of the kernel. If unchecked is set, index and divisor checks end no
+// item.
 func EndsEarly(k *ir.Kernel, unchecked bool) bool {
 	early := false
 	k.Body.Walk(func(in *ir.Instr) {

@@ -5,8 +5,8 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // Strides describes how an integer differs between the items of a group. Modulo 2^32 the value is a uniform part plus, for each
 // axis a, Strides[a] times the item's identifier. An index with stride 1 on the axis of the lanes is a contiguous access.
 //
-// Lanes whose indices are all in bounds are consecutive, although i32 and u32 wrap. Within a run of lanes, either no index wraps or
-// some index is out of bounds.
+// If the indices of all lanes are in bounds, they are consecutive, although i32 and u32 wrap. Within a run of lanes, either no
+// index wraps or some index is out of bounds.
 type Strides [3]int32
 
 // Affine holds the values of type i32 and u32 that are affine in the item's identifiers.
@@ -27,7 +27,8 @@ type known struct {
 	seen bool
 }
 
-// FindAffine analyses a verified kernel. u must be the uniformity of the same unmodified kernel.
+// FindAffine returns the affine values of a verified kernel. u must be the uniformity of the same unmodified kernel. The result is
+// empty if the analysis needs more than maxAffineRounds passes.
 func FindAffine(k *ir.Kernel, u *ir.Uniformity) *Affine {
 	a := &Affine{u: u, forms: NewValues[known](k)}
 	for _, v := range k.Body.Params {

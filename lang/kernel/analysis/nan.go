@@ -19,7 +19,7 @@ type floats struct {
 	known  bool // false in the zero value
 }
 
-// FindNaNs analyses a verified kernel.
+// FindNaNs computes a set of possible values for each float of a verified kernel.
 func FindNaNs(k *ir.Kernel) *NaNs {
 	n := &NaNs{NewValues[floats](k)}
 	n.block(StructureOf(k), k.Body)
@@ -37,7 +37,7 @@ func (n *NaNs) Canonical(v *ir.Value) bool {
 
 func anyFloat() floats { return floats{math.Inf(-1), math.Inf(1), true, true, true} }
 
-// span returns the set of floats between two results of arithmetic, or all floats if one of them is NaN.
+// span returns the set of floats from lo to hi, rounded to type t, and NaN if nan is set. It returns all floats if lo or hi is NaN.
 func span(t ir.Type, lo, hi float64, nan bool) floats {
 	lo, hi = roundTo(t, lo), roundTo(t, hi)
 	if lo != lo || hi != hi {

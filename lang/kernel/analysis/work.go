@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Work bounds the number of instructions per item. All loops of the kernel have counters with steps known before the launch, and
-// with limits that have a bound then.
+// Work bounds the number of instructions per item. Every loop of the kernel has a counter, whose step is known before the launch,
+// and whose limit has an upper bound by then.
 type Work struct {
 	instrs int64 // outside loops
 	loops  []loopWork
@@ -19,11 +19,11 @@ type loopWork struct {
 	counter     *ir.Value
 	first, step int64
 	by          *ir.Value                               // the step if it is not a constant
-	limit       func(value func(*ir.Value) int64) int64 // an upper bound for the values of launch parameters
+	limit       func(value func(*ir.Value) int64) int64 // an upper bound of the limit, from the values of launch parameters
 	body        Work
 }
 
-// FindWork returns the bound for a kernel, or nil if a loop has none.
+// FindWork returns the bound for a kernel, or nil if a loop has none or an item may call the host.
 func FindWork(k *ir.Kernel) *Work {
 	w := &Work{}
 	if !w.add(k.Body, StructureOf(k)) {
@@ -165,7 +165,8 @@ func (s *Structure) greatest(v *ir.Value, value func(*ir.Value) int64) int64 {
 	return math.MaxInt32
 }
 
-// beforeLaunch reports whether an i32 depends only on launch parameters.
+// beforeLaunch reports whether a value is an i32 that is known before the launch: a constant, a scalar parameter, an extent of a
+// buffer, or a size of the launch or its groups.
 func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	if v.Type != ir.I32 {
 		return false
@@ -180,8 +181,8 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	}
 }
 
-// Instrs returns the bound for a launch, or the greatest int64 if a counter may wrap. The function value returns the values of the
-// loops' limits and steps.
+// Instrs returns the bound for a launch, or the greatest int64 if a counter may wrap or the bound is too large. The function value
+// returns the values of the loops' limits and steps.
 func (w *Work) Instrs(value func(*ir.Value) int64) int64 { return w.bound(value, value) }
 
 // bound returns the bound for launches whose loops have the limits of limitOf and the steps of stepOf. It returns the
@@ -207,7 +208,8 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops tells of each counted loop whether an item executes at most this number of instructions in it, in every launch.
+// BriefLoops reports for each counted loop whether an item executes at most that number of instructions in it, in every launch. It
+// reports false for a loop whose step is not a constant.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -69,7 +69,8 @@ func element(t ir.Type, bits uint64) string {
 	return literal(t, bits)
 }
 
-// operand returns an argument, with an explicit type where Go would evaluate untyped constants exactly.
+// operand returns the expression of argument i. If all arguments are constants, it is a call that hides the value from Go, which
+// would evaluate the operation exactly.
 func (e *emitter) operand(in *ir.Instr, i int) string {
 	for _, v := range in.Args {
 		if v.Def == nil || v.Def.Op != ir.Const {
@@ -83,7 +84,7 @@ func (e *emitter) operand(in *ir.Instr, i int) string {
 	return fmt.Sprintf("%s(%s)", e.file.help("opaque"), fmt.Sprintf("%s(%s)", types.Get()[v.Type], e.x(v)))
 }
 
-// through returns a call of a function of package math, which takes and returns a float64.
+// through returns a call of a function from float64 to float64, with conversions if t is f32.
 func through(t ir.Type, name, x string) string {
 	if t == ir.F32 {
 		return fmt.Sprintf("float32(%s(float64(%s)))", name, x)

@@ -110,7 +110,7 @@ func (f *file) table(a *ir.Array) string {
 	return name
 }
 
-// camel converts TWO_OVER_PI to twoOverPi.
+// camel returns the Go name of a table, such as tableTwoOverPi for TWO_OVER_PI.
 func camel(name string) string {
 	var b strings.Builder
 	for i, part := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
@@ -321,7 +321,8 @@ func bare(expr string) string {
 // inlineText is the maximum length in bytes of an expression that is inlined at its only use.
 const inlineText = 60
 
-// define prints the definition of an instruction's result.
+// define records the expression of an instruction's result. It prints a variable with the expression unless the only use of the
+// result can contain it, or there is no use.
 func (e *emitter) define(in *ir.Instr, expr string) {
 	v := in.Result()
 	uses := e.uses.Of(v)

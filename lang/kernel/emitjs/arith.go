@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// rounded converts an expression, exact or rounded to float64, to a value of type t.
+// rounded returns an expression that converts expr, which is exact or rounded to float64, to type t.
 func rounded(t ir.Type, expr string) string {
 	switch t {
 	case ir.I32:

@@ -16,7 +16,8 @@ import (
 //go:embed runtime.js
 var Runtime string
 
-// Emit returns a verified kernel as a JavaScript expression: an object to pass to the runtime's run.
+// Emit returns a verified kernel as a JavaScript expression: an object to pass to the runtime's run. Its errors are of type
+// [*UnsupportedError].
 func Emit(k *ir.Kernel) (string, error) {
 	e := &emitter{k: k, exprs: make([]string, k.NumValues()), labels: map[*ir.Instr]string{}}
 	e.kernel()
@@ -27,7 +28,8 @@ func Emit(k *ir.Kernel) (string, error) {
 }
 
 // Module returns verified kernels as a complete program: the runtime and a const for each kernel, such as kernel_sum for sum.
-// Of two kernels with the same name the second is kernel_sum_2.
+// Of two kernels with the same name the second is kernel_sum_2. A kernel whose name is no identifier is called kernel and its
+// index.
 func Module(kernels ...*ir.Kernel) (string, error) {
 	var b strings.Builder
 	b.WriteString(Runtime)
@@ -71,7 +73,7 @@ type emitter struct {
 	exprs  []string // name or expression of each value, by ID
 	labels map[*ir.Instr]string
 	owner  *ir.Instr // the instruction that a yield ends
-	places int       // number of group operations so far
+	places int       // number of group operations and atomic operations so far
 }
 
 func (e *emitter) line(format string, args ...any) {
@@ -455,7 +457,7 @@ func (e *emitter) atomic(in *ir.Instr) {
 	}
 }
 
-// place returns a new number for a group operation.
+// place returns a new number for a group operation or an atomic operation.
 func (e *emitter) place() int {
 	e.places++
 	return e.places

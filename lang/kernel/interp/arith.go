@@ -50,7 +50,7 @@ func move[T any](d, x int) step {
 	}
 }
 
-// mapped returns a step that calls fn for each lane, for operations that need a call per lane.
+// mapped returns an operation that calls fn for each lane.
 func mapped[D, S any](fn func(S) D) unary {
 	return func(d, x int) step {
 		return func(f *frame, lanes []uint8) {
@@ -219,7 +219,7 @@ func xor[T uint8 | unsigned](d, x, y int) step {
 	}
 }
 
-// shl and shr use the lowest log2(width of T) bits of a 32-bit count.
+// shl and shr use the lowest log2(width of T) bits of a 32-bit count. Their parameter is the mask of these bits.
 
 func shl[T integer](count uint32) binary {
 	return func(d, x, y int) step {
@@ -372,7 +372,7 @@ var unaryOps = later.Value[map[ir.Op]unaries]{Make: func() map[ir.Op]unaries {
 	}
 }}
 
-// Integer divisions in this table do not fault: [compiler.division] inserts the check before them.
+// binaryOps holds the operations with two operands. Their integer divisions do not fault: [dividing] adds the check.
 var binaryOps = later.Value[map[ir.Op]binaries]{Make: func() map[ir.Op]binaries {
 	return map[ir.Op]binaries{
 		ir.Add: {i32: add[uint32], u32: add[uint32], i64: add[uint64], u64: add[uint64], f32: add[float32], f64: add[float64]},

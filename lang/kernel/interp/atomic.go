@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// atomic compiles an Atomic, or returns nil if the type has none. Lanes execute in order.
+// atomic compiles an Atomic, or returns nil if the type lacks the operation. Lanes execute in order.
 func (c *compiler) atomic(in *ir.Instr) step {
 	a := c.access(in)
 	d := c.reg(in.Result())
@@ -110,7 +110,7 @@ func viaInt64(next func(old, x int64) int64) func(old, x uint64) uint64 {
 	return func(old, x uint64) uint64 { return uint64(next(int64(old), int64(x))) }
 }
 
-// integerUpdate returns the update function of a sign-independent operation.
+// integerUpdate returns the update function of an operation that does not depend on the sign, or nil for Min and Max.
 func integerUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:

@@ -66,7 +66,7 @@ func (l *lifetimes) block(b *ir.Block) {
 
 func words(t ir.Type) int { return t.Size() * width / 8 }
 
-// fresh allocates a register that is never shared.
+// fresh allocates a new register instead of reusing a released one.
 func (c *compiler) fresh(t ir.Type) int {
 	reg := c.top
 	c.top += words(t)
@@ -162,7 +162,7 @@ func (c *compiler) block(b *ir.Block) block {
 	return out
 }
 
-// nested compiles a block of a structured instruction, which Yield ends.
+// nested compiles block b of the structured instruction in. A Yield in the block belongs to in.
 func (c *compiler) nested(in *ir.Instr, b *ir.Block) block {
 	outer := c.owner
 	c.owner = in
@@ -382,7 +382,7 @@ func (c *compiler) arithmetic(in *ir.Instr) step {
 	return s
 }
 
-// dividing adds the divisor check to an integer division.
+// dividing adds the divisor check to an integer division. A lane with a zero divisor faults unless faults are disabled.
 func dividing(divide step, y, size, site int) step {
 	return func(f *frame, lanes []uint8) {
 		if !f.w.launch.Unchecked {

@@ -119,8 +119,8 @@ func (n *loop) run(w *Worker, m mask) {
 	m.keep(exit)
 }
 
-// jump ends a block: it copies values and adds the lanes to a set. The enclosing instruction removes the lanes of the set from
-// the mask.
+// jump ends a block: it copies values and adds the lanes to a set of its target. The target continues with the lanes of that set.
+// Instructions between the jump and its target drop these lanes, which are not in their sets.
 type jump struct {
 	copies line
 	to     int

@@ -50,8 +50,8 @@ var convertOps = later.Value[map[conversion]unary]{Make: func() map[conversion]u
 	}
 }}
 
-// float32FromUint64 and float64FromUint64 halve the operand and keep the lost bit as a sticky bit, because only signed
-// conversions exist.
+// float32FromUint64 and float64FromUint64 use only signed conversions. They halve an operand of 2^63 or more, and keep the lost
+// bit as a sticky bit.
 
 func float32FromUint64(x uint64) float32 {
 	if x>>63 == 0 {
@@ -112,7 +112,8 @@ var wrapOps = later.Value[map[conversion]unary]{Make: func() map[conversion]unar
 func quantHalf(x float32) float32  { return scalar.HalfToFloat(scalar.FloatToHalf(x)) }
 func quantBrain(x float32) float32 { return brainValue(brainBits(x)) }
 
-// bitcast returns the step of a Bitcast, or nil if the sizes differ.
+// bitcast returns the step of a Bitcast, or nil if the sizes differ or a type is bool. An integer receives the canonical bits of
+// a NaN.
 func bitcast(from, to ir.Type, d, x int) step {
 	switch {
 	case from.Size() != to.Size() || from == ir.Bool || to == ir.Bool:

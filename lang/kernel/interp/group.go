@@ -11,7 +11,7 @@ import (
 // Group operations are separate nodes, because all rows of the group must reach them first. The worker's scratch memory has an
 // element per item of the group; absent items have the identity.
 
-// barrier executes a Barrier. Lanes move in lockstep, so all have arrived.
+// barrier executes a Barrier. A node runs for all rows before the next one does, so all lanes have arrived.
 type barrier struct{}
 
 func (barrier) run(w *Worker, _ mask) {
@@ -60,8 +60,8 @@ func (c *compiler) group(in *ir.Instr) node {
 	return c.subgroup(in)
 }
 
-// uniform returns a Uniform. Lanes whose value differs from the first one's fault; with checks off they receive the first one's
-// value.
+// uniform returns the node that executes a Uniform. It compares values by their keys. A lane whose value differs from that of the
+// first active lane faults; with checks off it receives the value of the first one.
 func uniform[T, K comparable](d, x, site int, key func(T) K) node {
 	return groupNode(func(w *Worker, m mask) {
 		var value T
@@ -167,7 +167,7 @@ func combine[T number](in *ir.Instr, d, x int) node {
 	})
 }
 
-// gather collects a register of the group's items in n elements.
+// gather returns register x of the group's n items, in the worker's scratch memory. Elements of inactive items are absent.
 func gather[T any](w *Worker, m mask, x, n int, absent T) []T {
 	t := unsafe.Slice((*T)(unsafe.Pointer(&w.scratch[0])), n)
 	for i := range t {
@@ -191,7 +191,7 @@ func scatter[T any](w *Worker, m mask, d int, t []T) {
 	}
 }
 
-// subgroup compiles a Subgroup operation. Subgroups are runs of the launch's subgroup size.
+// subgroup compiles a Subgroup operation. A subgroup is a run of [Launch.SubgroupSize] items of a group.
 func (c *compiler) subgroup(in *ir.Instr) node {
 	d, x, t := c.reg(in.Result()), c.reg(in.Args[0]), in.Args[0].Type
 	switch in.Subgroup {

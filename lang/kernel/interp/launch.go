@@ -27,9 +27,10 @@ type Scalar struct {
 
 // Services implements the host calls of kernels. Goroutines that run groups call its methods concurrently.
 type Services interface {
-	// Print receives the text of prints after their group has ended, ordered by item and then by program order. If groups
-	// cannot be observed, a run of items counts as a group. Texts of more than 1 MiB are delivered in several parts. So is
-	// the text of a long run if the launch is Prompt, on another goroutine. The texts of one item keep their order.
+	// Print receives the text of one print. The prints of a group arrive after the group has ended, ordered by item and then by
+	// program order. Where the kernel does not observe its group, a run of items counts as a group. If a group prints more than
+	// 1 MiB or 65536 texts, they arrive in several parts, each in that order. In a long run of a launch that is Prompt, parts
+	// also arrive on another goroutine. The prints of one item keep their order.
 	Print(site int, item [3]int, text string)
 	// Call executes the named service and returns the bits of its result. An error is a fault of the item.
 	Call(site int, name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
@@ -46,8 +47,8 @@ type Launch struct {
 	Stop         *atomic.Bool // if set during a run, the run stops within milliseconds and keeps its partial effects
 
 	// Unchecked disables faults, except those of Call. An integer division by zero returns 0, a load out of bounds returns 0,
-	// and an out-of-bounds store or atomic has no effect. A Uniform returns the value of the group's first item. Other devices
-	// guarantee only the division's result.
+	// and an out-of-bounds store or atomic has no effect. A Uniform returns the value of the group's first active item. Other
+	// devices guarantee only the division's result.
 	Unchecked bool
 
 	// Watch, if not nil, is the only item whose fault is kept.
@@ -105,7 +106,7 @@ func (p *Program) Prepare(l *Launch) (groups int, err error) {
 	return l.count, nil
 }
 
-// cut computes the groups.
+// cut checks the group size and computes the number of groups. empty reports that the launch has size 0 on an axis.
 func (l *Launch) cut(p *Program, empty bool) error {
 	for axis, n := range l.GroupSize {
 		if n < 1 || n > MaxGroupItems {

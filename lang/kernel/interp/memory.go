@@ -19,7 +19,7 @@ type term struct {
 	index  ir.Type
 	stride uint64
 	inner  int // number of trailing extents of a Global array that multiply the stride
-	extent int // numbered as in [ir.Resolved]
+	extent int // as in [ir.Resolved.Extents]
 	proved bool
 }
 
@@ -36,8 +36,8 @@ type access struct {
 	zeros  bool // the initial zeros of the array may be read
 }
 
-// resolve computes the offsets of the lanes in f.addr. It returns the lanes in bounds and the base address of the offsets. The
-// other lanes have faulted, or are in f.bad if faults are disabled.
+// resolve computes the offsets of the lanes in f.addr. It returns the lanes in bounds and the base address of the offsets. It
+// marks the other lanes in f.bad, and they fault unless faults are disabled.
 func (a *access) resolve(f *frame, lanes []uint8) ([]uint8, unsafe.Pointer) {
 	m := &f.w.arrays[a.array.ID]
 	base := m.base
@@ -79,7 +79,7 @@ func (a *access) resolve(f *frame, lanes []uint8) ([]uint8, unsafe.Pointer) {
 	return lanes, base
 }
 
-// bounds returns the extent of an index and its stride.
+// bounds returns the extent of an index and its stride. The extent of a proved index is the maximum, so its check never fails.
 func (t *term) bounds(m *memory, rank int) (extent, stride uint64) {
 	stride = t.stride
 	for n := rank - t.inner; n < rank; n++ {
@@ -257,7 +257,8 @@ func storingSame[T any](x int) func(f *frame, lanes []uint8, base unsafe.Pointer
 	}
 }
 
-// clearPrivate returns the step of a Zero, which clears size bytes at an offset in each lane's private memory.
+// clearPrivate returns the step of a Zero, which clears size bytes at an offset in each lane's private memory. lane is the size
+// of that memory.
 func clearPrivate(a *ir.Array, offset, size, lane int) step {
 	return func(f *frame, lanes []uint8) {
 		base := unsafe.Add(f.w.arrays[a.ID].base, f.row*width*lane+offset)

@@ -14,7 +14,7 @@ var fences atomic.Uint32
 // start is the origin of clocks.
 var start = time.Now()
 
-// Clock returns the time in nanoseconds, for the operation Clock.
+// Clock returns the nanoseconds since the program began, for the operation Clock. It never goes back.
 func Clock() uint64 { return uint64(time.Since(start)) }
 
 // order compiles a Fence, Clock or Pause.

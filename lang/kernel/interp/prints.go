@@ -46,7 +46,8 @@ func (p *Prints) Begin(to Services) (text []byte) {
 }
 
 // Add records the text behind the previous result of Begin or Add as one print of an item. It returns the buffer to which the next
-// text is appended. order is the rank of the item in the run.
+// text is appended. order is the rank of the item in the run. Add flushes a buffer of more than MaxPending bytes or MaxPending/16
+// prints.
 func (p *Prints) Add(text []byte, site, order int, item [3]int) []byte {
 	start := len(p.text)
 	p.text = text

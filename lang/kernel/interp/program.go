@@ -11,8 +11,8 @@ import (
 type Options struct {
 	// IgnoreProofs checks accesses and divisions even if [ir.Instr.Proved] is set, so that a wrong proof causes a fault.
 	IgnoreProofs bool
-	// Races detects races and reads of unwritten shared memory, except in arrays that atomics use as counters. Only one worker
-	// may run such a program at a time.
+	// Races detects races. It also detects reads of unwritten shared memory, except in arrays that atomic operations access. A
+	// worker compares only the accesses of its own groups, so one worker must run the whole launch.
 	Races bool
 }
 
@@ -24,7 +24,7 @@ type Program struct {
 	body     block
 	launches atomic.Int64
 
-	regWords  int // per row
+	regWords  int // size of a row's registers
 	numMasks  int
 	numSets   int
 	constants []constant
@@ -65,7 +65,7 @@ type input struct {
 	axis  int         // inputExtent, inputItem
 }
 
-// UnsupportedError reports an operation that the interpreter does not support.
+// UnsupportedError reports an operation that the interpreter does not support, or a kernel that needs too much memory.
 type UnsupportedError struct {
 	Kernel string
 	Site   int // index in [ir.Kernel.Sites]
@@ -106,7 +106,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	return p, nil
 }
 
-// place assigns offsets to the shared and private arrays.
+// place assigns offsets to the shared and private arrays. It returns an error if they are too large.
 func (p *Program) place() error {
 	k := p.kernel
 	for _, a := range k.Arrays {

@@ -121,7 +121,8 @@ func (s *races) begin() {
 	s.epoch = 1
 }
 
-// access records the accesses of lanes at base plus f.addr, and reports a race as a fault that ends no item.
+// access records the accesses of lanes at base plus f.addr. It reports races and reads of unwritten shared memory as faults, which
+// end no item.
 func (s *races) access(f *frame, a *access, lanes []uint8, base unsafe.Pointer) {
 	var bytes map[uintptr]*history
 	switch a.array.Space {

@@ -53,7 +53,7 @@ func (p *Program) NewWorker() *Worker {
 	return w
 }
 
-// grow adds rows of items.
+// grow allocates the memory for blocks of up to rows rows, unless the worker has it.
 func (w *Worker) grow(rows int) {
 	if rows <= len(w.frames) {
 		return
@@ -104,8 +104,9 @@ func (f *frame) fill(reg int, t ir.Type, bits uint64) {
 	}
 }
 
-// Run runs the groups first to last−1 of a launch prepared by [Program.Prepare], and returns the first fault, if any. A fault
-// ends only its work-item. The worker must belong to the program, and only one goroutine may use it at a time.
+// Run runs the groups first to last−1 of a launch prepared by [Program.Prepare], and returns the first fault, or nil. A fault
+// ends only its work-item. Run panics if the launch or the worker is of another program. Only one goroutine may use the worker
+// at a time.
 func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	if l.program != p || w.program != p {
 		panic("interp: the launch was not prepared for this program, or the worker is another's")
@@ -132,7 +133,7 @@ func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	return &fault
 }
 
-// stop reports whether the launch was stopped. Once it has, it always does.
+// stop reports whether Launch.Stop was set. Once the worker has seen it set, stop returns true for the rest of the run.
 func (w *Worker) stop() bool {
 	if !w.stopped && w.launch.Stop != nil && w.launch.Stop.Load() {
 		w.stopped = true
@@ -199,13 +200,13 @@ func (f *frame) launchItem(in *input) {
 	}
 }
 
-// local returns the position of an item in its group.
+// local returns the position of an item in its group. order is the rank of the item there.
 func (l *Launch) local(order int) [3]int {
 	x, y := l.GroupSize[0], l.GroupSize[1]
 	return [3]int{order % x, order / x % y, order / x / y}
 }
 
-// item returns the position in the launch of an item of the running group.
+// item returns the position in the launch of an item of the running group. order is the rank of the item in the group.
 func (w *Worker) item(order int) [3]int {
 	l := w.launch
 	if !w.program.observes {
@@ -238,7 +239,7 @@ func (w *Worker) run(group, rows int) {
 	w.prints.Flush()
 }
 
-// enterItems sets the registers for a run of items.
+// enterItems activates the lanes for a run of items and sets the registers with their global IDs.
 func (w *Worker) enterItems(group int) {
 	l, f := w.launch, &w.frames[0]
 	w.first = group * width

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// operand is an argument of a service.
+// operand is an operand of a Print, Assert or Call.
 type operand struct {
 	reg int
 	t   ir.Type

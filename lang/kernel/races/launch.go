@@ -17,7 +17,7 @@ type Launch struct {
 // Location is the start of a buffer in memory.
 type Location struct {
 	Memory any // identifies the allocation; comparable
-	Offset int64
+	Offset int64 // bytes
 }
 
 // Sizes and extents assumed for kernels without launches, by the number of axes. Products of them fit in 32 bits.
@@ -66,14 +66,14 @@ func Assumed(c *kernel.Compiled) *Launch {
 // items returns the number of items of a launch.
 func (l *Launch) items() int64 { return l.Size[0] * l.Size[1] * l.Size[2] }
 
-// Largest number of sampled items, and of sampled coordinates along one axis.
+// Maximum numbers of sampled items, and of sampled coordinates along one axis.
 const (
 	maxItems = 128
 	maxAlong = 72
 )
 
-// coordinates returns a sample of the coordinates along an axis: the first ones, the last ones, and the given ones with their
-// neighbours.
+// coordinates returns at most maxAlong coordinates along an axis: the first ones, the last ones, the hints with their neighbours,
+// and some others.
 func (l *Launch) coordinates(axis int, hints []int64) []int64 {
 	n := l.Size[axis]
 	var out []int64
@@ -102,7 +102,7 @@ func (l *Launch) coordinates(axis int, hints []int64) []int64 {
 	return out
 }
 
-// sample returns a sample of the items of a launch.
+// sample returns at most maxItems items of a launch: items at a corner, on the axes, and in the first rows along x.
 func (l *Launch) sample(hints []int64) [][3]int64 {
 	var along [3][]int64
 	for axis := range along {

@@ -27,7 +27,7 @@ const (
 
 // address identifies the element of an access.
 type address struct {
-	base  uint64 // memory of the array
+	base  uint64 // identity of the array's memory
 	known bool
 	off   int64 // bytes from the base, if known
 	size  int64
@@ -44,7 +44,7 @@ type access struct {
 	epoch  uint64 // number of barriers before
 	value  val    // of a write
 	guards []guard
-	// update is set if a written value, or a guard of the write, depends on the item's own load of the element.
+	// update is set if the written value depends on the item's own load of the element, and decided if a guard of the write does.
 	update, decided bool
 	loaded          uint64 // identity of the loaded value
 }
@@ -232,7 +232,8 @@ func (m *machine) guard(g guard) {
 	}
 }
 
-// jump marks the frames that a jump to a target leaves early; nil is the end of the item.
+// jump returns the frame of the target of a jump, or nil for the end of the item. It marks the frames inside it, which the jump
+// leaves early.
 func (m *machine) jump(target *ir.Instr) *frame {
 	for i := len(m.frames) - 1; i >= 0; i-- {
 		f := m.frames[i]
@@ -301,7 +302,7 @@ func (m *machine) enter(in *ir.Instr) *frame {
 	return f
 }
 
-// branch evaluates an If.
+// branch evaluates an If: one branch if the condition is known, otherwise both.
 func (m *machine) branch(in *ir.Instr, f *frame) {
 	cond := m.of(in.Args[0])
 	side := func(b *ir.Block) {

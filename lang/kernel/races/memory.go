@@ -219,8 +219,8 @@ func (m *machine) address(in *ir.Instr) (a address, ok bool) {
 	return a, true
 }
 
-// record adds an access to those of the item. It drops a repetition in one epoch, and what exceeds maxAccesses. It also drops accesses
-// after m.synced is set.
+// record adds an access to those of the item. It drops repetitions in one epoch, and those beyond maxAccesses. It also drops
+// accesses after a condition that depends on an atomic operation, a subgroup or the host.
 func (m *machine) record(a access) {
 	key := accessKey{a.in, a.addr.id, m.epoch}
 	if m.synced || m.seen[key] || m.count >= maxAccesses {
@@ -324,7 +324,7 @@ func (m *machine) put(array *ir.Array, a address, v val) {
 	m.memory[key] = v
 }
 
-// forget makes the elements of an array unknown.
+// forget makes the elements of an array unknown. id identifies the store that changed them.
 func (m *machine) forget(a *ir.Array, id uint64) {
 	base := m.memoryOf(a)
 	for k := range m.memory {

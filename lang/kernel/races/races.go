@@ -116,7 +116,7 @@ func (s *search) elements() {
 	}
 }
 
-// unordered reports whether two accesses of different items can happen in any order.
+// unordered reports whether two accesses of different items may touch the same bytes and happen in either order.
 func (s *search) unordered(a, b *access) bool {
 	if a.addr.known && (a.addr.off+a.addr.size <= b.addr.off || b.addr.off+b.addr.size <= a.addr.off) {
 		return false
@@ -171,7 +171,8 @@ func (s *search) pair(a, b *access) {
 	}
 }
 
-// flag reports whether all items store the same number, so that the element is a flag.
+// flag reports whether a store writes a known number to an element to which another item stores, too. Such an element is taken for a
+// flag, which all items set to the same number.
 func (s *search) flag(w *access) bool {
 	if !w.value.known {
 		return false
@@ -202,7 +203,7 @@ func idempotent(in *ir.Instr) bool {
 	return false
 }
 
-// crowds searches for accesses at unknown indices by more items than the array has elements.
+// crowds searches for stores at unknown indices by at least twice as many items as the array has elements.
 func (s *search) crowds() {
 	total := s.m.l.items()
 	by := map[*ir.Instr][]*access{}

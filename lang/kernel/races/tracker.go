@@ -29,7 +29,8 @@ func (t *Tracker) Done() bool {
 	return t.never || len(t.launched) >= maxAnalyses
 }
 
-// Launch analyses a launch and returns the warnings at places without earlier ones.
+// Launch analyses a launch and returns the warnings at places without earlier ones. It returns nil for a launch that equals an
+// earlier one, and after maxAnalyses launches.
 func (t *Tracker) Launch(c *kernel.Compiled, l *Launch) diag.List {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,7 +53,7 @@ func (t *Tracker) Launch(c *kernel.Compiled, l *Launch) diag.List {
 	return fresh
 }
 
-// List returns the warnings of the launches so far, or of a typical launch if there was none.
+// List returns the warnings of the launches so far, or of a typical launch if there was none. It returns nil for a nil Tracker.
 func (t *Tracker) List(c *kernel.Compiled) diag.List {
 	if t == nil {
 		return nil

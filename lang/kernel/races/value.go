@@ -11,7 +11,7 @@ type val struct {
 	bits  uint64
 	id    uint64 // equal for values that are equal in all launches with these arguments
 	leaf  uint64 // the only unknown input of the value; 0 if there are several or none
-	deps  uint64 // loads of written arrays from which the value is computed, by [machine.loadBit]
+	deps  uint64 // loads of written arrays from which the value is computed: a bit each, by machine.bits
 	sync  bool   // depends on an atomic operation, a subgroup or the host
 	ids   bool   // depends on the item's identifiers
 	cmp   *comparison

@@ -57,8 +57,8 @@ type Options struct {
 	Limit int  // maximum number of steps and events together; 0: none
 }
 
-// Run runs the group of an item. Library calls in c's module must have been expanded. l holds the size, group size and arguments of
-// the launch. Its Stop ends the run early.
+// Run runs the group of an item and returns the item's trace. Library calls in c's module must have been expanded. l holds the size,
+// group size and arguments of the launch. Its Stop ends the run early.
 func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, error) {
 	k := c.Kernel
 	p, err := interp.Compile(k, interp.Options{Races: o.Races})

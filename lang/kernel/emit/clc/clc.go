@@ -38,7 +38,8 @@ type Options struct {
 // Emit returns the source text of kernels that were lowered for [Target].
 func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
 
-// Emit returns the source text of kernels that were lowered for [Target].
+// Emit returns the source text of kernels that were lowered for [Target]. An instruction that is not a leaf of the target is an
+// error.
 func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 	target, err := Target()
 	if err != nil {
@@ -194,7 +195,7 @@ func (e *emitter) text(name string) string {
 	return e.tables.String() + e.b.String()
 }
 
-// array declares an array with the name aN, a pointer to bytes.
+// array declares the array with ID N as aN: a pointer to bytes, or a variable for an array of e.scalars.
 func (e *emitter) array(a *ir.Array) {
 	if t, ok := e.scalars[a]; ok {
 		e.line("%s a%d = 0; // %s", cTypes.Get()[t], a.ID, text.Comment(a.Name))
@@ -278,7 +279,7 @@ func (e *emitter) define(in *ir.Instr, expr string) {
 	e.line("const %s v%d = %s;", cTypes.Get()[v.Type], v.ID, expr)
 }
 
-// assign performs a parallel assignment.
+// assign prints a parallel assignment: each variable of to receives the value that the operand in from had before.
 func (e *emitter) assign(to, from []*ir.Value) {
 	late := false
 	for i := range to {
@@ -366,9 +367,9 @@ var sameBits = later.Value[map[ir.Type]ir.Type]{Make: func() map[ir.Type]ir.Type
 	return map[ir.Type]ir.Type{ir.F32: ir.U32, ir.F64: ir.U64}
 }}
 
-// selection prints a Select. A float select with a constant operand is computed on integers. For floats, clang for AVX-512
-// would load the constant under a mask, usually zero for the canonical NaN. That takes 250 ns if the constant's page was never
-// touched.
+// selection prints a Select. A float select with a constant operand is computed on integers, since clang for AVX-512 would load a
+// float constant under a mask. The mask is usually zero where the constant is the canonical NaN. Such a load takes 250 ns if the
+// constant's page was never touched.
 func (e *emitter) selection(in *ir.Instr) {
 	v, constant := in.Results[0], false
 	for _, a := range in.Args[1:] {

@@ -9,8 +9,8 @@ import (
 // maxDisplacement is the exclusive upper bound of constants in addresses, in bytes.
 const maxDisplacement = 1 << 20
 
-// place returns the address of an access. It adds the terms of the offset to the array's address one by one. Widening products
-// come last, because the assembler fuses such a product with the addition.
+// place returns the address operand of an access. Before that it prints additions of the offset's terms to the array's address.
+// Widening products come last, because the assembler fuses such a product with the addition.
 func (e *emitter) place(in *ir.Instr) string {
 	at := fmt.Sprintf("%%a%d", in.Array.ID)
 	if in.Args[0].Type.Size() == 4 {

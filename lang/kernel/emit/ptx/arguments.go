@@ -31,8 +31,8 @@ func checkBlock(k *lower.Kernel) error {
 	return nil
 }
 
-// AppendArguments appends the argument block of a launch, with each argument naturally aligned. The records are the last
-// argument.
+// AppendArguments appends the argument block of a launch, with each argument naturally aligned. args has an argument for each
+// parameter; the last one is the buffer of records. The launch size follows the arguments.
 func AppendArguments(block []byte, k *lower.Kernel, args []Argument, size [3]int) []byte {
 	start := len(block)
 	word := func(bits uint64, n int) {

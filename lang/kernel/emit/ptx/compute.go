@@ -111,8 +111,8 @@ func (e *emitter) arithmetic(in *ir.Instr, args []string, r string) {
 	e.line("%s.%s %s, %s, %s", name, typed.Get()[t], r, args[0], args[1])
 }
 
-// product prints a 64-bit product of widened 32-bit factors, and reports whether it did. One factor may be a constant, as in
-// row indices times the bytes of a row.
+// product prints a 64-bit product of a constant with one or two widened 32-bit factors, as in row indices times the bytes of a
+// row. It returns false, and prints nothing, for other products.
 func (e *emitter) product(in *ir.Instr, r string) bool {
 	if in.Args[0].Type.Size() != 8 {
 		return false
@@ -240,7 +240,7 @@ func oneNaN(args []*ir.Value) *ir.Value {
 	return nil
 }
 
-// selection prints a select. Predicates have no such instruction.
+// selection prints a select of type t. PTX cannot select predicates, so logical operations compute a bool.
 func (e *emitter) selection(args []*ir.Value, t ir.Type, r string) {
 	c, a, b := register(args[0]), register(args[1]), register(args[2])
 	if t != ir.Bool {

@@ -30,17 +30,19 @@ var Target = sync.OnceValues(func() (*lower.Target, error) {
 	return lower.NewTarget("PTX sm_70", leaves...)
 })
 
-// Emit returns the text of kernels that were lowered for [Target], for all launches.
+// Emit returns the text of kernels that were lowered for [Target]. It is valid for all launches. Its errors are those of
+// [Options.Emit].
 func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
 
 // Options describe kernels and their launches.
 type Options struct {
 	Axes     int      // launches have size and groups 1 on the axes numbered Axes and above; 0 means no such axis
-	Files    []string // source file names, indexed by sites
+	Files    []string // source file names, indexed by [ir.Site.File]
 	ReadOnly []bool   // by parameter: buffers without writers during a launch; requires a single kernel
 }
 
-// Emit returns the text of kernels that were lowered for [Target].
+// Emit returns the text of kernels that were lowered for [Target]. Errors are an instruction that is not a leaf of the target,
+// subgroups that are no warps, and parameters that take too many bytes.
 func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 	if o.Axes == 0 {
 		o.Axes = 3
@@ -114,15 +116,15 @@ func bits(t ir.Type) string {
 	return "b32"
 }
 
-// pairedGroup is the maximum number of items of groups of which two run on a multiprocessor. A kernel with barriers for such groups
-// gets at most half of its registers, so that one group computes while the other waits.
+// pairedGroup is the maximum group size for which two groups of a kernel with barriers must fit on a multiprocessor. Each then
+// has at most half of the registers, and one group computes while the other waits.
 const pairedGroup = 256
 
 // emitter prints one kernel.
 type emitter struct {
 	kernel   *lower.Kernel
 	number   int // number of the kernel, for global names
-	axes     int // axes on which launches may have more than one item
+	axes     int // number of axes, from x on, on which launches may have more than one item
 	head     strings.Builder
 	b        strings.Builder
 	labels   int
@@ -228,7 +230,8 @@ func (e *emitter) pointer(a *ir.Array) string {
 	return name
 }
 
-// array declares an array that is not a parameter, and its address.
+// array declares an array that is not a parameter: the register of an array in e.scalars, otherwise memory and the register of
+// its address.
 func (e *emitter) array(a *ir.Array, tables *strings.Builder) {
 	if t, ok := e.scalars[a]; ok {
 		fmt.Fprintf(&e.head, "\t.reg .%s %%s%d;\n", registers.Get()[t], a.ID)
@@ -270,7 +273,7 @@ func literal(t ir.Type, bits uint64) string {
 	return fmt.Sprintf("0x%x", bits)
 }
 
-// move performs a parallel copy.
+// move prints a parallel copy: each register of to receives the value that the one in from had before.
 func (e *emitter) move(to, from []*ir.Value) {
 	source := make([]string, len(from))
 	for i, v := range from {

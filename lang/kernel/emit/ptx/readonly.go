@@ -6,9 +6,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// ReadOnly reports, by parameter, the buffers that a kernel only loads; the kernel may be lowered or not. It returns nil if there
-// are none. It also returns nil for kernels with fences, calls or pauses, because other writers may then change buffers during the
-// launch.
+// ReadOnly reports, by parameter, the buffers that a kernel does not write; the kernel may be lowered or not. It returns nil if
+// there are none. It also returns nil for kernels with fences, calls or pauses, because other writers may then change buffers
+// during the launch.
 func ReadOnly(k *ir.Kernel) []bool {
 	written, shares := map[*ir.Array]bool{nil: true}, false
 	k.Body.Walk(func(in *ir.Instr) {

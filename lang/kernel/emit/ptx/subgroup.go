@@ -4,8 +4,8 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 
 const warpItems = 32
 
-// members computes the lane mask of the item's warp if the kernel has subgroup operations. The last warp of a group may be
-// partial.
+// members prints the computation of e.mask, the mask of the lanes that the item's warp has. The last warp of a group may have
+// fewer than 32. It prints nothing for a kernel without subgroup operations.
 func (e *emitter) members() {
 	used := false
 	e.kernel.IR.Body.Walk(func(in *ir.Instr) { used = used || in.Op == ir.Subgroup })

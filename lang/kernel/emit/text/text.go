@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Scalars returns the private arrays that fit one variable, with its type. Every index of such an array is a constant.
+// Scalars returns the private arrays of one scalar that a variable can replace, with the type of the variable. All accesses to
+// such an array have that type and a constant offset.
 func Scalars(k *ir.Kernel) map[*ir.Array]ir.Type {
 	scalars := map[*ir.Array]ir.Type{}
 	for _, a := range k.Arrays {
@@ -27,7 +28,7 @@ func Scalars(k *ir.Kernel) map[*ir.Array]ir.Type {
 	return scalars
 }
 
-// Comment replaces the characters of a text that are invalid in a comment.
+// Comment returns a text for use in a comment: control characters, backslashes and non-ASCII characters become underscores.
 func Comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\\' || r > unicode.MaxASCII {

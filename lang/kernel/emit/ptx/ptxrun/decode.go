@@ -41,7 +41,7 @@ type instr struct {
 	text     string
 }
 
-// extend sign-extends a loaded value of a signed type.
+// extend sign-extends the bits of a value if its type is signed, and returns those of other types unchanged.
 func (k kind) extend(bits uint64) uint64 {
 	if k.class == 's' {
 		return uint64(signed(bits, k.size))
@@ -145,7 +145,7 @@ func (p *parser) lanes(in *instr, to string, from []string, value kind) (err err
 	return nil
 }
 
-// move decodes moves of addresses and of the clock.
+// move decodes moves of addresses and of the clock. It returns false for other moves.
 func (p *parser) move(in *instr, t kind, operands []string) (done bool, err error) {
 	if operands[1] == "%globaltimer" {
 		in.class = clocks

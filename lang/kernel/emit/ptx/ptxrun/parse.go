@@ -70,8 +70,8 @@ var kinds = func() map[string]kind {
 	return m
 }()
 
-// holds reports whether a register of type r is valid for an instruction of type t. Loads, stores and integer conversions
-// accept wider registers.
+// holds reports whether a register of type r is valid for an instruction of type t. If wider is set, as for loads, stores and
+// conversions, the register of an integer may be wider.
 func (r kind) holds(t kind, wider bool) bool {
 	if t.class == 'p' || r.class == 'p' {
 		return t.class == r.class
@@ -110,7 +110,7 @@ var (
 	codeLine   = regexp.MustCompile(`^(?:@(!?)(%\w+) )?([\w.]+)(?: (.*))?;$`)
 )
 
-// Parse parses a text. Errors contain the line number.
+// Parse parses a text. An error in a line contains the line number.
 func Parse(text string) (*Module, error) {
 	m := &Module{globals: map[string]uint64{}}
 	var p *parser
@@ -300,7 +300,7 @@ func (p *parser) line(line string) error {
 	return nil
 }
 
-// finish resolves labels.
+// finish resolves labels and appends the end of the kernel.
 func (p *parser) finish() error {
 	for at, name := range p.jumps {
 		to, ok := p.labels[name]

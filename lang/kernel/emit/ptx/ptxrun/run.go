@@ -73,8 +73,8 @@ func (m *machine) note(address uint64, in *instr) error {
 	return nil
 }
 
-// Run runs a launch, one group after the other. It returns an error for behaviour that PTX leaves undefined, with the
-// instruction.
+// Run runs a launch, one group after the other. It returns an error for an invalid group size or argument block, and for more than
+// Steps instructions. Behaviour that PTX leaves undefined is an error that names the instruction.
 func (k *Kernel) Run(l *Launch) error {
 	items := l.Block[0] * l.Block[1] * l.Block[2]
 	switch {
@@ -150,7 +150,7 @@ func (m *machine) group(list []item, at [3]int) error {
 
 const warp = 32 // items per warp
 
-// exchange executes a warp operation that all items of the group have reached.
+// exchange executes a vote or shuffle that all items of the group have reached. It does nothing for a barrier.
 func exchange(list []item, in *instr) error {
 	if in.class == meets {
 		return nil
@@ -181,8 +181,9 @@ func exchange(list []item, in *instr) error {
 	return nil
 }
 
-// item runs an item until it ends or reaches a barrier; next is then the index of that instruction. The race detector is
-// disabled for it and its helpers. They access registers of one goroutine, and memory of kernels, whose order PTX defines.
+// item runs an item until it ends or reaches a barrier, vote or shuffle; t.next is then the index of that instruction. Go's race
+// detector is disabled for item and its helpers. They access registers of one goroutine, and memory of kernels, whose order PTX
+// defines.
 //
 //go:norace
 func (m *machine) item(t *item) (err error) {

@@ -226,7 +226,8 @@ var operations = later.Value[map[string]operation]{Make: func() map[string]opera
 	}
 }}
 
-// atomicOp returns the value that an atomic instruction writes. The operands are the old value and the instruction's operands.
+// atomicOp is an atomic instruction. The function that of returns computes the value to write from the old value and the
+// instruction's operands. classes are the valid type classes.
 type atomicOp struct {
 	classes string
 	of      func(t kind) func(old, x, y uint64) uint64
@@ -290,7 +291,8 @@ func convert(mode string, to, from kind) (func(x, y, z uint64) uint64, error) {
 	return nil, errors.New("unknown conversion")
 }
 
-// truncated converts a float to an integer, truncated and saturated.
+// truncated converts a float to an integer, truncated and saturated. NaN becomes 0 between types of 32 bits, otherwise the integer
+// whose highest bit alone is set.
 func truncated(to, from kind, v float64) uint64 {
 	width := 8 * to.size
 	v = math.Trunc(v)
