@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// An operand is an operand of a class with the flag v. may says that its syntax allows strings.
+// An operand is a part of a class with the flag v: a character, a range, a nested class or an escape. may says that its syntax
+// allows strings.
 type operand struct {
 	set  charSet
 	strs [][]rune
@@ -76,7 +77,7 @@ func (p *parser) hasString(list [][]rune, s []rune) bool {
 	})
 }
 
-// classOperand parses an operand, or a range if allowed.
+// classOperand parses an operand. It may be a range if ranges is set.
 func (p *parser) classOperand(at int, ranges bool) operand {
 	x := p.classOperandOnly(at)
 	if ranges && p.peek() == '-' && p.peekAt(p.at+1) != '-' {

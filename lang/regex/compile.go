@@ -47,7 +47,7 @@ type inst struct {
 	strs     map[rune][][]rune
 }
 
-// A matchSet is a set with a table for the first characters.
+// A matchSet is a set with a table for the characters below 256.
 type matchSet struct {
 	low  [4]uint64
 	rest charSet

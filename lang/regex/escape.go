@@ -169,7 +169,8 @@ func (p *parser) classEscape() (s charSet, strs [][]rune, ok bool) {
 	return s, nil, true
 }
 
-// leaf prepares a set for the operations of the flag v: with the flag i these work on sets with everything that matches.
+// leaf returns the set of a property for use in a pattern. With the flags v and i it has all characters that match one of the set,
+// as the operations on classes require.
 func (p *parser) leaf(s charSet) charSet {
 	if p.sets {
 		return p.fold(s)
@@ -271,7 +272,7 @@ func (p *parser) characterEscape(inClass bool) rune {
 
 func isASCIILetter(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// setNode returns a node that matches a set and strings.
+// setNode returns a node that matches a character of a set or one of some strings, the longest first.
 func (p *parser) setNode(s charSet, strs [][]rune) *node {
 	s = p.fold(s)
 	if len(strs) == 0 {
@@ -332,7 +333,7 @@ func (p *parser) class() *node {
 	return &node{op: opSet, set: set}
 }
 
-// classAtom parses a character of a class, or returns -1 and a set.
+// classAtom parses a character or an escape of a class and returns its set. The character is -1 for an escape of several ones.
 func (p *parser) classAtom() (rune, charSet) {
 	c := p.src[p.at]
 	p.at++

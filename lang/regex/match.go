@@ -39,7 +39,7 @@ type frame struct {
 	pc, pos, x int32
 }
 
-// Shrink releases a stack of more frames than a number, and the table of failures.
+// Shrink releases the table of failures, and the stack if it has room for more than that number of frames.
 func (m *Matcher) Shrink(frames int) {
 	m.memo = nil
 	if cap(m.stack) > frames {
@@ -56,7 +56,7 @@ const (
 
 // MatchBytes finds the first match in a text of ASCII that begins at or after a position, or with sticky at the position. It
 // returns the starts and ends of the whole match and of the groups, -1 for groups that matched nothing. It returns nil if there is
-// no match. The result is valid until the next call.
+// no match. The result is valid until the next call. The error is ErrTooDeep.
 func (m *Matcher) MatchBytes(p *Program, text []byte, at int, sticky bool) ([]int32, error) {
 	return match(m, p, text, at, sticky)
 }
@@ -343,7 +343,8 @@ func repeatBack[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unico
 	return pos, m.repeated(in, pc, n, pos, least)
 }
 
-// repeated pushes the frame for other counts of a repetition that matched n times. least is the position after in.min times.
+// repeated pushes the frame for other counts of a repetition that matched n times. least is the position after in.min times. It
+// returns false if n is below in.min.
 func (m *Matcher) repeated(in *inst, pc, n int32, pos, least int) bool {
 	if n < in.min {
 		return false
@@ -530,7 +531,7 @@ func more[E unit](p *Program, f *frame, text []E) (pos int, ok bool) {
 	return pos, in.set.has(c)
 }
 
-// refer matches the text of a group again and returns the new position, or -1.
+// refer matches the text of a group again and returns the new position, or -1. It returns pos if the group has matched nothing.
 func refer[E unit](m *Matcher, in *inst, text []E, pos int, unicode bool) int {
 	for _, r := range in.refs {
 		from, to := int(m.registers[r]), int(m.registers[r+1])

@@ -62,7 +62,7 @@ func (f Flags) String() string {
 // FullUnicode reports whether the text is matched by code points.
 func (f Flags) FullUnicode() bool { return f.Unicode || f.Sets }
 
-// An Error says what is wrong with a pattern, and the index of the UTF-16 unit in it.
+// An Error says what is wrong with a pattern, and at which UTF-16 unit of it.
 type Error struct {
 	Message string
 	Offset  int
@@ -185,7 +185,7 @@ func parse(text []uint16, f Flags) (root *node, p *parser, err error) {
 	return root, p, nil
 }
 
-// decode returns code points, or the units themselves.
+// decode returns the code points of text if unicode is set, and its units otherwise.
 func decode(text []uint16, unicode bool) []rune {
 	out := make([]rune, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -403,7 +403,7 @@ func (p *parser) atom() (n *node, quantifiable bool) {
 // char returns a node that matches a code point.
 func (p *parser) char(c rune) *node { return &node{op: opSet, set: p.fold(single(c))} }
 
-// fold adds what matches with the flag i.
+// fold returns a set, with the flag i together with all characters that match one of the set.
 func (p *parser) fold(s charSet) charSet {
 	if !p.ignore {
 		return s

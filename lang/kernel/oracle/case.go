@@ -126,8 +126,8 @@ func (c *Case) Diff(a, b *Outcome) string {
 	return c.diff(a, b, func(_ ir.Elem, data []byte) []byte { return data })
 }
 
-// DiffNode is Diff for an outcome of Node. JavaScript makes signalling NaNs quiet when it copies them, and keeps the other
-// bits.
+// DiffNode is Diff for an outcome of Node. It compares both outcomes with all NaNs made quiet, since JavaScript makes signalling
+// NaNs quiet when it copies them.
 func (c *Case) DiffNode(a, b *Outcome) string { return c.diff(a, b, quiet) }
 
 func (c *Case) diff(a, b *Outcome, view func(ir.Elem, []byte) []byte) string {

@@ -38,7 +38,7 @@ var ErrNodeEnded = errors.New("node ended")
 // ErrNoNode reports that Node.js is not installed.
 var ErrNoNode = errors.New("node is not installed")
 
-// StartNode starts a Node.js process.
+// StartNode starts a Node.js process. The error is ErrNoNode if Node.js is not installed.
 func StartNode() (*Node, error) {
 	path, err := exec.LookPath("node")
 	if err != nil {
@@ -72,7 +72,7 @@ func StartNode() (*Node, error) {
 	return n, nil
 }
 
-// Close ends the process.
+// Close waits for the end of the process and removes its script.
 func (n *Node) Close() error {
 	return errors.Join(n.in.Close(), n.cmd.Wait(), os.Remove(n.file))
 }
@@ -101,7 +101,8 @@ type nodeReply struct {
 	Error  string   `json:"error"`
 }
 
-// Run runs the case.
+// Run runs the case in the process. A case with overlapping buffers is an error. The error is ErrNodeEnded if the process ends or
+// the case takes longer than caseTimeout.
 func (n *Node) Run(c *Case) (*Outcome, error) {
 	source, err := emitjs.Emit(c.Kernel)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Check modifies a compiled kernel so that an integer operation faults if its result wraps and JavaScript would continue with
 // another value. The kernel must be compiled with [kernel.Options.Branches], because values that the source does not compute
-// must not fault.
+// must not fault. Check returns an error if the result does not verify.
 func Check(c *kernel.Compiled) error {
 	f := newFlow(c)
 	may, _ := opt.Wraps(c.Kernel, nil)
@@ -109,7 +109,7 @@ func (k *checker) block(b *ir.Block) *ir.Block {
 	return out.Block
 }
 
-// site returns the index of an expression in the kernel's list of sites.
+// site returns the index of an expression in the kernel's list of sites, to which it appends the expression if it is missing.
 func (k *checker) site(at kernel.Place) int {
 	if s, ok := k.sites[at]; ok {
 		return s
@@ -203,7 +203,7 @@ func narrow(b *ir.Builder, in *ir.Instr, args []*ir.Value) (ok, exact *ir.Value)
 	return b.Op(ir.Eq, ir.Bool, exact, b.Op(ir.Convert, t, in.Results[0])), exact
 }
 
-// wide returns whether a 64-bit operation did not wrap.
+// wide computes a bool: whether a 64-bit operation did not wrap.
 func wide(b *ir.Builder, in *ir.Instr) *ir.Value {
 	t, r, x := in.Type(), in.Results[0], in.Args[0]
 	zero := b.Int(t, 0)

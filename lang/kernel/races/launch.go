@@ -16,7 +16,7 @@ type Launch struct {
 
 // Location is the start of a buffer in memory.
 type Location struct {
-	Memory any // identifies the allocation; comparable
+	Memory any   // identifies the allocation; comparable
 	Offset int64 // bytes
 }
 

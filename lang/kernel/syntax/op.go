@@ -34,7 +34,7 @@ const (
 var opText = [...]string{"=", "+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>", "===", "!==", "<", "<=", ">", ">=",
 	"&&", "||", "!", "~", "void"}
 
-// String returns the operator as written.
+// String returns the text of the operator: === for Eq, !== for Ne, and = for NoOp.
 func (op Op) String() string { return opText[op] }
 
 // IsComparison reports whether op is a comparison.

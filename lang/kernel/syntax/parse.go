@@ -147,7 +147,7 @@ func (p *parse) offset(line, col int) int {
 	return max(col-p.shift, 0)
 }
 
-// nesting returns the nesting depth of brackets, conservatively including brackets in strings and comments.
+// nesting returns the maximum nesting depth of brackets. It also counts brackets in strings and comments.
 func nesting(text string) int {
 	depth, deepest := 0, 0
 	for i := 0; i < len(text); i++ {
@@ -202,7 +202,8 @@ func (src *Source) At(offset int) diag.Position {
 	return diag.Position{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[start:])) + 1}
 }
 
-// Excerpt returns the text of a span on one line, with parentheses that the tree omits. It returns "" for an empty span.
+// Excerpt returns the text of a span on one line, with parentheses that the tree omits. It shortens a text of more than 80
+// characters, and returns "" for an empty span.
 func (src *Source) Excerpt(s Span) string {
 	text := src.Text
 	from, to := min(max(s.Pos, 0), len(text)), min(max(s.End, 0), len(text))

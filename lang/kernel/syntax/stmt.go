@@ -11,7 +11,7 @@ import (
 // maxDepth is the maximum nesting of statements and expressions, so that no walk over the tree exhausts the stack.
 const maxDepth = 2000
 
-// enter starts a level of recursion; the caller must defer leave.
+// enter starts a level of recursion; the caller must defer leave. It returns false if the nesting is too deep.
 func (p *parse) enter(n ast.Node) bool {
 	p.depth++
 	if p.depth == maxDepth {
@@ -240,7 +240,7 @@ func (p *parse) lexical(s *ast.LexicalDeclaration) Stmt {
 	return &Many{p.span(s), list}
 }
 
-// nameFunction records a const that is a helper function.
+// nameFunction records that a declared name is a helper function, if the initializer is one.
 func (p *parse) nameFunction(d *Declare) {
 	f, ok := d.Init.(*FuncLit)
 	name, isName := d.Target.(*Name)

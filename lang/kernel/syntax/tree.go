@@ -152,7 +152,7 @@ type (
 		Span
 		Op   Op
 		X, Y Expr // X: Name, Member, Index, ArrayPat, ObjectPat
-		Sets Sets // assigned by Y, for &&= and ||=
+		Sets Sets // X and what Y assigns, for &&= and ||=
 	}
 	// Update is ++X, --X, X++ or X--.
 	Update struct {
@@ -276,7 +276,7 @@ type (
 		Continues bool // the loop is the target of a continue
 		Sets      Sets // assigned by Test, Update and Body
 	}
-	// Labelled is a labelled statement other than a loop.
+	// Labelled is a labelled statement other than a loop or switch.
 	Labelled struct {
 		Span
 		Labels []string
