@@ -77,7 +77,7 @@ type problem struct {
 	offset     int
 	message    string
 	incomplete bool // the text ended before the construct
-	final      bool // found by this package: the text is malformed in every dialect
+	final      bool // the text is malformed in every dialect, as by an early error
 	unknown    bool // decorators, which are in no edition of the language
 }
 
@@ -194,8 +194,8 @@ func CallsOperators(text string) bool {
 	return strings.Contains(text, "**") || (strings.Contains(text, "*") || strings.Contains(text, "<<")) && usesBigInts(text)
 }
 
-// usesBigInts reports whether a text may create BigInts: it has a digit before an n that ends a word, or a word that begins with BigInt
-// or BigUint. A regular expression would allocate more than most texts are long.
+// usesBigInts reports whether a text may create BigInts. It then has a decimal or hexadecimal digit before an n that ends a word, or a
+// word that begins with BigInt or BigUint. A regular expression would allocate more than most texts are long.
 func usesBigInts(text string) bool {
 	inWord := func(at int) bool {
 		return at >= 0 && at < len(text) && (isDigit(text[at]) || text[at] == '_' || 'a' <= text[at]|0x20 && text[at]|0x20 <= 'z')

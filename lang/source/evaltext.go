@@ -25,7 +25,7 @@ func IsQuick(text string) bool {
 	return len(text) <= quickSize && strings.Count(text, "=>") <= quickArrows
 }
 
-// EvalContext describes the code around a direct call of eval, as bits. Scripts pass it to %eval as a number.
+// EvalContext describes the code around a direct call of eval, as bits. Rewritten texts pass it to %eval as a number.
 type EvalContext int
 
 const (
@@ -115,7 +115,8 @@ func ParseEval(text string, context EvalContext) (*EvalTree, error) {
 }
 
 // evalArguments is the constant for the object arguments of the function around a direct eval. In strict texts the interpreter's
-// compiler takes that name for one of the text. It drops the object of a function around an arrow function that calls eval.
+// compiler takes the name arguments for a variable of the text. Where an arrow function calls eval, the compiler drops the object
+// of the function around it.
 const evalArguments = "%arguments"
 
 // evalName is the file of texts for eval in positions.
@@ -127,8 +128,8 @@ func EvalProblem(text string, err error) error {
 	return refusal(evalName, text, p.offset, p.message, "")
 }
 
-// ParseFunction parses the text of a function that a constructor makes: kind is "function", "async function*" or the like. The
-// error is a *[diag.Diagnostic].
+// ParseFunction composes the text of a function that a constructor makes, and parses it. kind is "function", "async function*" or
+// the like. The error is a *[diag.Diagnostic]; text is then the text that has the error.
 func ParseFunction(kind, parameters, body string, context EvalContext) (text string, tree *EvalTree, err error) {
 	whole := func(parameters, body string) string {
 		return "(" + kind + " anonymous(" + parameters + "\n) {\n" + body + "\n})"

@@ -10,7 +10,8 @@ import (
 )
 
 // Locate returns the position of a literal in an export of the text, or the zero position if it is not found. steps holds the
-// properties (strings) and elements (ints) to follow. Locate also follows top-level constants.
+// properties (strings) and elements (ints) to follow. Locate also follows top-level constants. If the text lacks a step, the
+// position is that of the value before it.
 func (u *Unit) Locate(export string, steps []any) diag.Position {
 	program, p := parse(u.Text, Module)
 	if p != nil {

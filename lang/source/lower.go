@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// lower translates a text to JavaScript that the interpreter supports, except for module statements and top-level await.
+// lower returns a text as JavaScript without types and decorators, and the map of its offsets to those of the text. The error is a
+// *[diag.Diagnostic].
 func lower(name, text string, o Options) (string, *offsetMap, error) {
 	loader := api.LoaderJS
 	if o.TypeScript || o.Kind == Prompt {

@@ -86,7 +86,7 @@ func (w *rewriter) surroundTop(wrapper *ast.FunctionLiteral) {
 	wrapper.Body = &ast.BlockStatement{LeftBrace: at, RightBrace: at, List: desugar.Surround(list, desugar.TopScope, at, w.lowered.TopAwait, await)}
 }
 
-// listLinks numbers the bindings of imports.
+// listLinks sets the links of the unit, one for each imported name.
 func (w *rewriter) listLinks() {
 	for i, imp := range w.unit.Imports {
 		for _, n := range imp.Names {
@@ -149,8 +149,9 @@ func (w *rewriter) fixImports() {
 	}
 }
 
-// replaceReads replaces top-level reads of arguments by an error, because the interpreter would read those of the wrapping
-// function. If checks are enabled, it also replaces reads of imports that may be uninitialized.
+// replaceReads replaces reads of the name arguments for which the interpreter would read another object, such as that of the wrapping
+// function. At a top level outside of all functions such a read becomes an error. If imports are checked, replaceReads also replaces
+// reads of those that may be uninitialized.
 func (w *rewriter) replaceReads() {
 	imports := map[string]int{}
 	for i, l := range w.unit.Links {

@@ -93,7 +93,7 @@ type Unit struct {
 	Lowered bool
 	Imports []Import
 	Exports []Export
-	Stars   []int // imports of "export *" statements
+	Stars   []int // indices in Imports of the "export *" statements
 	// Links are the bindings of imports, in the order of the setter's indices.
 	Links []Link
 	// Declares are the names that a Prompt declares as globals.

@@ -386,7 +386,8 @@ func (w *walker) target(target ast.Expression, assigns bool) {
 	}
 }
 
-// value visits an expression that names an anonymous function. Wrapping would remove the name, so the function stays unmarked.
+// value visits the value of a field, or the default value of a target. An anonymous function there takes the name of the field or
+// target. Wrapping would remove that name, so the function stays unmarked.
 func (w *walker) value(slot *ast.Expression) {
 	if *slot != nil && isFunction(*slot) {
 		w.visitFunction(*slot)

@@ -73,8 +73,8 @@ func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
 	f.next(v, func(to *ir.Value) { f.taint(to, tainted) })
 }
 
-// end returns the first conversion, comparison, division, minimum, maximum or absolute value, in source order, that depends on the
-// full value of v or of a value derived from v. It returns nil if there is none.
+// end returns the first instruction in source order that has a warning: it depends on the full value of v, or of a value derived
+// from v. Such instructions convert, compare or divide, or are Math.min, Math.max or Math.abs. end returns nil if there is none.
 func (f *flow) end(v *ir.Value) *ir.Instr {
 	reached := map[*ir.Value]bool{}
 	f.taint(v, reached)
