@@ -14,7 +14,7 @@ type Layout struct {
 	Shared int         // bytes of all
 
 	// Offsets in a frame.
-	Private map[int]int // the private arrays, by ID, for one lane
+	Private map[int]int // the private arrays, by ID: offsets after the head for one lane, which Lanes multiplies
 	Dirty   int         // bytes of private arrays of one lane that a gang clears when it starts
 	Scratch int         // vectors whose elements are accessed one by one
 	Group   int         // the operands and results of group operations

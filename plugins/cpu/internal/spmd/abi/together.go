@@ -12,8 +12,9 @@ const MaxGangItems = 256
 // in its registers; other gangs store their operands in their frames.
 const SubgroupSize = 32
 
-// The bits of CtxTogether are the kinds of group operations that code may compute for work-groups of this size. They require
-// that all gangs participate, and that their lanes are the items of the work-group in order. Otherwise the operation is a trap.
+// The bits of CtxTogether are the kinds of operations that code may compute for work-groups of the launch's size. The lanes of the
+// gangs must be the items of the work-group in order, and all gangs must participate. Otherwise a group operation is a trap, and a
+// transposed load a gather.
 const (
 	TogetherAll      = 1 << iota // reductions
 	TogetherSegments             // operations on segments of 32 items: scans and subgroup operations

@@ -98,8 +98,8 @@ func (e *expander) leadingZeros(a vcode.Reg) vcode.Reg {
 	return e.temp(amd64.VPMINSD, n, e.Constant(32, 4))
 }
 
-// range1 expands the minimum or maximum of floats other than NaN, with −0 below +0. The instructions return the second
-// operand if both are zero; combining both orders yields the right sign.
+// range1 expands the minimum or maximum of floats, with −0 below +0. The instructions return the second operand if both are zero;
+// combining both orders yields the right sign. A minimum of a NaN is NaN; a maximum of a NaN has undefined bits.
 func (e *expander) range1(in *vcode.Inst, least, greatest amd64.Op) {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	op, join := least, amd64.VPOR

@@ -65,22 +65,22 @@ func (e *expander) rounded(a vcode.Reg, how int64) vcode.Reg {
 	return t
 }
 
-// compared returns the lanes in which 64-bit floats compare by a predicate.
+// compared returns the lanes in which a comparison of floats, VCMPPS or VCMPPD, holds for a predicate.
 func (e *expander) compared(op amd64.Op, a, b vcode.Reg, p amd64.Predicate) vcode.Reg {
 	t := e.NewVec()
 	e.Def(op, t.Y(), a.Y(), b.Y(), vcode.Cmp(p)).Folds(2, 0)
 	return t
 }
 
-// pack moves the low halves of 64-bit elements to half a vector.
+// pack moves the low halves of the 64-bit elements of a to the lower half of d.
 func (e *expander) pack(d, a vcode.Reg) {
 	h := e.NewVec()
 	e.Def(amd64.VEXTRACTI128, h.X(), a.Y(), vcode.Imm(1))
 	e.Def(amd64.VSHUFPS, d.X(), a.X(), h.X(), vcode.Imm(0x88))
 }
 
-// floatOfU32 converts 16-bit halves exactly, as the low bits of floats with a fixed exponent, and adds them. Only the
-// addition rounds.
+// floatOfU32 converts unsigned 32-bit integers to 32-bit floats. It converts their 16-bit halves exactly, as the low bits of floats
+// with a fixed exponent, and adds them. Only the addition rounds.
 func (e *expander) floatOfU32(d, a vcode.Reg) {
 	low, high := e.NewVec(), e.NewVec()
 	e.Def(amd64.VPBLENDW, low.Y(), a.Y(), e.bits32(0x1p23).Y(), vcode.Imm(0xaa)).Folds(2, 0)
@@ -153,7 +153,7 @@ func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	e.blend(d, e.Constant(1<<63, 8), n, inside)
 }
 
-// narrow1 expands the truncation of 32-bit elements to bytes or words, packed in a register or in memory.
+// narrow1 expands the truncation of 32-bit elements to packed words, in a register or in memory, or to packed bytes in memory.
 func (e *expander) narrow1(in *vcode.Inst) {
 	size := 2
 	if in.Op == amd64.VPMOVDB {

@@ -15,8 +15,8 @@ type expander struct {
 	err     error  // the first instruction without an expansion
 }
 
-// Expand replaces the instructions that AVX2 lacks, and halves the vectors of the others. It returns an error that names an
-// instruction without a replacement.
+// Expand replaces the instructions that AVX2 lacks, and halves the vectors of the others. It returns an error that names the first
+// instruction without a replacement, if there is one.
 func Expand(f *vcode.Func) error {
 	e := &expander{Func: f, wasMask: make([]bool, len(f.Regs))}
 	for r := range f.Regs {
@@ -36,7 +36,7 @@ func Expand(f *vcode.Func) error {
 	return e.err
 }
 
-// shorten halves the size of vector operands.
+// shorten halves the size of vector operands, and makes masks whole vectors.
 func (e *expander) shorten(in *vcode.Inst) {
 	for j := range in.Args[:in.N] {
 		switch a := &in.Args[j]; a.Kind {
@@ -64,7 +64,7 @@ func (e *expander) shorten(in *vcode.Inst) {
 // isMask reports whether a register was a mask register.
 func (e *expander) isMask(r vcode.Reg) bool { return int(r) < len(e.wasMask) && e.wasMask[r] }
 
-// renamed are the instructions whose AVX2 name has no element size for masks.
+// renamed maps AVX-512 instructions to AVX2 instructions with the same operands and results.
 var renamed = later.Value[map[amd64.Op]amd64.Op]{Make: func() map[amd64.Op]amd64.Op {
 	return map[amd64.Op]amd64.Op{
 		amd64.VPANDD: amd64.VPAND, amd64.VPANDQ: amd64.VPAND, amd64.VPANDND: amd64.VPANDN, amd64.VPANDNQ: amd64.VPANDN,
@@ -124,7 +124,7 @@ func (e *expander) instruction(in *vcode.Inst) {
 	}
 }
 
-// addSome adds a term to the lanes of a mask.
+// addSome emits the addition of a term to d in the lanes of a mask.
 func (e *expander) addSome(d, term, mask vcode.Reg) {
 	if term == e.Constant(1, 4) {
 		e.op(amd64.VPSUBD, d, d, mask) // active lanes of the mask are −1
@@ -170,7 +170,7 @@ func (e *expander) shifted(op amd64.Op, a vcode.Reg, count int64) vcode.Reg {
 	return t
 }
 
-// blend emits a selection by a mask.
+// blend emits a selection: with in the lanes of mask, and without in the others.
 func (e *expander) blend(d, without, with, mask vcode.Reg) {
 	e.Def(amd64.VBLENDVPS, d.Y(), without.Y(), with.Y(), mask.Y()).Folds(2, 0)
 }
@@ -234,7 +234,8 @@ func (e *expander) plain(in *vcode.Inst) {
 	e.Add(out)
 }
 
-// mask1 expands operations on masks, except those in renamed. It returns false for other instructions.
+// mask1 expands operations on masks, except those in renamed, and broadcasts of general purpose registers. It returns false for other
+// instructions.
 func (e *expander) mask1(in *vcode.Inst) bool {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	switch in.Op {
@@ -270,7 +271,8 @@ func (e *expander) mask1(in *vcode.Inst) bool {
 	return true
 }
 
-// moveMask expands a move between masks, general purpose registers with a bit for each lane, and memory.
+// moveMask expands a move between masks, or of a mask to or from a general purpose register with a bit for each lane. It also expands a
+// move to memory, but has no expansion for one from memory.
 func (e *expander) moveMask(in *vcode.Inst) {
 	to, from := &in.Args[0], &in.Args[1]
 	switch {

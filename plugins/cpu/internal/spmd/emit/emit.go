@@ -12,7 +12,7 @@ import (
 // Options are the parameters of [Func].
 type Options struct {
 	Layout  *abi.Layout
-	Done    []amd64.Label         // the ends of the function
+	Done    []amd64.Label         // labels to bind at the end of the function
 	Fence   bool                  // emit a store fence at the end, after non-temporal stores
 	Comment func(site int) string // the text of a site in the listing; nil for none
 }
@@ -286,7 +286,7 @@ func (w *writer) inst(i int) {
 	}
 }
 
-// next reports whether a label is bound right after instruction i.
+// next reports whether a label is bound after instruction i, with no code between them.
 func (w *writer) next(i int, label int64) bool {
 	for i++; i < len(w.f.Insts); i++ {
 		switch in := &w.f.Insts[i]; in.Kind {
@@ -324,7 +324,8 @@ func (o *operand) encode(to *amd64.Assembler) {
 	}
 }
 
-// operand returns a source operand. A spilled register becomes a memory operand if the instruction supports one.
+// operand returns source operand j. A spilled register becomes a memory operand if the instruction supports one, and has no other yet.
+// memory reports whether it has one.
 func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	a := &in.Args[j]
 	switch a.Kind {
@@ -352,7 +353,7 @@ func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	panic(fmt.Sprintf("emit: operand %d of %v is missing", j, in.Op))
 }
 
-// destination returns the first operand, and the register to spill after the instruction, if any.
+// destination returns the first operand. back is the register to spill after the instruction, or 0.
 func (w *writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, back amd64.Reg) {
 	if in.N == 0 {
 		return first, 0

@@ -24,7 +24,7 @@ func (g *Gang) Widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	return out
 }
 
-// Narrow emits conversions of 64-bit elements to half as many registers of 32-bit elements.
+// Narrow emits conversions of 64-bit elements to half as many registers of 32-bit elements, or to one register if uniform is set.
 func (g *Gang) Narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	lower := func(r vcode.Reg) vcode.Reg {
 		d := g.NewVec()
@@ -47,7 +47,7 @@ func (g *Gang) Narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	return out
 }
 
-// Map returns a new register for each register of a list.
+// Map returns a new register d for each register a of v. make emits the instructions that write d.
 func (g *Gang) Map(v []vcode.Reg, make func(d, a vcode.Reg)) []vcode.Reg {
 	out := vcode.NewVecs(g.Func, len(v))
 	for i, d := range out {

@@ -82,7 +82,7 @@ func (g *Gang) maskOfScalar(m, r vcode.Reg) {
 // Full sets all bits of a mask.
 func (g *Gang) Full(m vcode.Reg) { g.Def(amd64.KXNORW, m.K(), m.K(), m.K()) }
 
-// CopyMask returns a new variable with a copy of a mask.
+// CopyMask returns a new variable with a copy of a mask, or with all lanes if m is nil.
 func (g *Gang) CopyMask(m []vcode.Reg) []vcode.Reg {
 	out := g.NewMasks(g.Registers)
 	for i := range out {
@@ -95,7 +95,7 @@ func (g *Gang) CopyMask(m []vcode.Reg) []vcode.Reg {
 	return out
 }
 
-// Spoilt returns a copy of a mask for a gather or scatter, which clears its mask.
+// Spoilt returns a copy of a mask for a gather or scatter, which clears its mask. The copy has all lanes if mask is 0.
 func (g *Gang) Spoilt(mask vcode.Reg) vcode.Reg {
 	m := g.NewMask()
 	if mask == 0 {
@@ -118,7 +118,7 @@ func (g *Gang) And(a, b []vcode.Reg) []vcode.Reg {
 	return out
 }
 
-// Within returns the lanes of under (nil: all) in which mask m is set, or clear.
+// Within returns the lanes of under (nil: all) in which the mask m equals set. The masks are new registers, those of into, or m itself.
 func (g *Gang) Within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vcode.Reg {
 	switch {
 	case set && under == nil && into == nil:
@@ -154,7 +154,7 @@ func (g *Gang) Combine(op amd64.Op, a, b, into []vcode.Reg) []vcode.Reg {
 	return out
 }
 
-// Remove removes lanes from a mask held in a variable; nil removes all lanes.
+// Remove emits the removal of the lanes lost from the mask in the variable from. If lost is nil, it removes all lanes.
 func (g *Gang) Remove(from, lost []vcode.Reg) {
 	for i := range from {
 		if lost == nil {
@@ -165,7 +165,7 @@ func (g *Gang) Remove(from, lost []vcode.Reg) {
 	}
 }
 
-// BranchEmpty emits a jump that is taken if no lane is active in a mask.
+// BranchEmpty emits a jump that is taken if no lane is active in a mask. It emits nothing for the nil mask, which has all lanes.
 func (g *Gang) BranchEmpty(m []vcode.Reg, to amd64.Label) {
 	if m == nil {
 		return
@@ -191,5 +191,5 @@ func (g *Gang) BranchSome(m []vcode.Reg, to amd64.Label) {
 	}
 }
 
-// SameMask reports whether two masks are the same variable. An empty mask is the same as none.
+// SameMask reports whether two masks are the same variable. It returns false if one of them is empty.
 func SameMask(a, b []vcode.Reg) bool { return len(a) > 0 && len(b) > 0 && a[0] == b[0] }

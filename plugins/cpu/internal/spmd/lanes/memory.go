@@ -16,7 +16,7 @@ func (g *Gang) Flat(m vcode.Mem) vcode.Mem {
 	return vcode.Mem{Base: d}
 }
 
-// LoadRow emits a contiguous load.
+// LoadRow emits a contiguous load of elements of type t to d, for the lanes of a mask (0: all). Other lanes become 0.
 func (g *Gang) LoadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	op := amd64.VMOVUPS
 	switch t {
@@ -39,7 +39,7 @@ func (g *Gang) LoadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	}
 }
 
-// StoreRow emits a contiguous store.
+// StoreRow emits a contiguous store of s as elements of type t, for the lanes of a mask (0: all).
 func (g *Gang) StoreRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
 	switch t {
 	case ir.Bool, ir.U8, ir.I8:
@@ -64,7 +64,7 @@ func (g *Gang) GatherInto(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg)
 	in.Mask, in.Early = mask, true
 }
 
-// HalfOffsets returns the 8 offsets of register i of 64-bit elements.
+// HalfOffsets returns the offsets of register i of 64-bit elements, in the lower half of a vector.
 func (g *Gang) HalfOffsets(offs []vcode.Reg, i int) vcode.Reg {
 	o := vcode.Part(offs, i/2)
 	if i%2 == 0 {
@@ -75,7 +75,7 @@ func (g *Gang) HalfOffsets(offs []vcode.Reg, i int) vcode.Reg {
 	return d
 }
 
-// LoadEach emits 8 separate loads of 32-bit elements at offsets from an address.
+// LoadEach emits 8 separate loads to d of 32-bit elements, at the scaled offsets from the address uni. A vector must have 8 lanes.
 func (g *Gang) LoadEach(uni vcode.Mem, offs vcode.Reg, scale uint8, d vcode.Reg) {
 	var halves [2]vcode.Reg
 	for h := range halves {
@@ -109,7 +109,7 @@ func (g *Gang) LoadEach(uni vcode.Mem, offs vcode.Reg, scale uint8, d vcode.Reg)
 	g.Def(amd64.VINSERTI64X4, d.Z(), halves[0].Z(), halves[1].Y(), vcode.Imm(1))
 }
 
-// Clear emits stores of zero to n bytes of memory, a multiple of the vector size.
+// Clear emits stores of zero to n bytes of memory, a multiple of 8.
 func (g *Gang) Clear(m vcode.Mem, n int, zero vcode.Reg) {
 	whole := g.Target.Bytes()
 	if n <= 16*whole {

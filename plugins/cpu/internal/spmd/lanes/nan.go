@@ -20,7 +20,7 @@ func (g *Gang) Canonicalize(d, a vcode.Reg, e int, quiet bool) {
 		g.Unordered(odd, a, a, e)
 		g.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
 		g.Def(Sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), nan.Z()).Folds(2, e).Mask = odd
-	case quiet: // VMINPS of a NaN and a number returns the number, and of two NaNs the first
+	case quiet: // the minimum by VRANGEPS of a NaN and a number is the number, and of two NaNs the first
 		g.Def(Sized(e, amd64.VRANGEPS, amd64.VRANGEPD), d.Z(), nan.Z(), a.Z(), vcode.Imm(4))
 	default:
 		g.Def(amd64.VMOVDQA64, d.Z(), nan.Z()).Folds(1, 0)

@@ -90,7 +90,7 @@ func Commutes(op ir.Op) bool {
 	return op == ir.Add || op == ir.Mul || op == ir.Min || op == ir.Max || op == ir.And || op == ir.Or || op == ir.Xor
 }
 
-// Op2 emits a vector instruction with two operands.
+// Op2 emits a vector instruction with two sources. elem is that of [vcode.Inst.Folds] for the second source.
 func (g *Gang) Op2(op amd64.Op, d, a, b vcode.Reg, elem int) *vcode.Inst {
 	return g.Def(op, d.Z(), a.Z(), b.Z()).Folds(2, elem)
 }
@@ -128,8 +128,8 @@ func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	}
 }
 
-// MinMax emits the minimum or maximum of floats, of which −0 is less than +0. A NaN among them is the result; its bits are any.
-// nan means that there may be one.
+// MinMax emits the minimum or maximum of floats, of which −0 is less than +0. If an operand is NaN, the result is a NaN with any bits.
+// nan reports whether an operand may be NaN.
 func (g *Gang) MinMax(op ir.Op, e int, d, a, b vcode.Reg, nan bool) {
 	choice := int64(4)
 	if op == ir.Max {
@@ -138,7 +138,7 @@ func (g *Gang) MinMax(op ir.Op, e int, d, a, b vcode.Reg, nan bool) {
 	pick := func(d vcode.Reg) {
 		g.Def(Sized(e, amd64.VRANGEPS, amd64.VRANGEPD), d.Z(), a.Z(), b.Z(), vcode.Imm(choice)).Folds(2, e)
 	}
-	if !nan || op == ir.Min && !g.Target.HasMasks { // there the minimum is that of both orders, by a disjunction, which has the bits of a NaN
+	if !nan || op == ir.Min && !g.Target.HasMasks { // on AVX2 the bits of the minima of both orders are joined by OR, which keeps a NaN
 		pick(d)
 		return
 	}

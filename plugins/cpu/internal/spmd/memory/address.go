@@ -19,7 +19,7 @@ const (
 
 // MemRef is the memory operand of an access.
 type MemRef struct {
-	array   *ir.Array // nil while a private array is cleared
+	array   *ir.Array // nil for memory of the context, and while a private array is cleared
 	access  access
 	Uni     vcode.Mem   // the uniform part of the address
 	Offs    []vcode.Reg // scattered: the offsets of 32 bits, by register
@@ -28,7 +28,7 @@ type MemRef struct {
 	Scalar  ir.Type
 	Size    int
 	inside  vcode.Reg // broadcast in unchecked code: 1 if the index is in bounds
-	below   vcode.Reg // contiguous, in a 2-D gang: the distance in bytes between rows; 0 if the registers are adjacent
+	below   vcode.Reg // contiguous, in a 2-D gang: holds the distance in bytes between rows; 0 if the registers are adjacent
 	perRow  bool      // a load of a 2-D gang: the lanes of a row load the same element
 	oneRow  bool      // a load of a 2-D gang: all rows load the same elements
 	fetched bool      // a store with prefetched lines
@@ -38,11 +38,11 @@ type MemRef struct {
 type term struct {
 	v      *ir.Value
 	stride int64 // bytes
-	inner  int   // the number of inner extents that multiply it
+	inner  int   // the number of last extents of the array that multiply it
 	sure   bool  // all lanes are active, and the index is proved to be in bounds
 }
 
-// Buffer returns the offset of an array's entry in the context.
+// Buffer returns the offset in the context of the description of a buffer.
 func (l *Addresses) Buffer(a *ir.Array) int { return l.Layout.Buffers + abi.BufSize*a.ID }
 
 // memRefOf returns the memory operand of an access, and emits the checks of its indices.
@@ -109,7 +109,8 @@ func (l *Addresses) memRefOf(in *ir.Instr) MemRef {
 	return p
 }
 
-// consecutive reports whether the lanes of an access are contiguous, in each row of a 2-D gang.
+// consecutive reports whether the lanes of an access, or of each row in a 2-D gang, access adjacent elements of size bytes. The lane-0
+// values of the indices must be available.
 func (l *Addresses) consecutive(terms []term, size int) bool {
 	if l.Spec.Is2D() && !l.rowsApart(terms, size) {
 		return false
@@ -127,8 +128,8 @@ func (l *Addresses) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// sameOn reports whether the indices of an access are equal for all lanes that differ only on this axis. Their lane-0 values
-// must be available.
+// sameOn reports whether the indices of an access are equal for all lanes that differ only on the axis. The lane-0 values of the
+// indices must be available.
 func (l *Addresses) sameOn(terms []term, axis int) bool {
 	for _, t := range terms {
 		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
@@ -138,7 +139,8 @@ func (l *Addresses) sameOn(terms []term, axis int) bool {
 	return true
 }
 
-// sumFixed adds the uniform terms, or the lane-0 values of terms, to an address.
+// sumFixed adds terms to the address m: uniform ones, or the lane-0 values of varying ones. It multiplies strides by unit, and adds
+// constants to disp instead.
 func (l *Addresses) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
 	var rest []part64
 	for _, t := range terms {
@@ -194,7 +196,7 @@ type rowKey struct {
 	terms [maxRowTerms]part64
 }
 
-// rowOf returns a register with an array's base and the terms of an address. Accesses in the same block share it.
+// rowOf returns a register with the sum of an array's base and the terms of an address. Accesses in the same block share it.
 func (l *Addresses) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 	if len(terms) > maxRowTerms {
 		return l.sumRow(a, m, terms)
@@ -258,7 +260,7 @@ func (l *Addresses) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	return d
 }
 
-// sumMoving adds the terms that vary between lanes.
+// sumMoving emits the offsets of a scattered access, p.Offs, from the terms that vary between lanes.
 func (l *Addresses) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) {
 	l.Small = true
 	if len(terms) == 1 && terms[0].inner == 0 && !private {
@@ -330,7 +332,7 @@ func (l *Addresses) setDisp(m *vcode.Mem, disp, span int64) {
 	m.Base, m.Fixed, m.Disp = base, 0, 0
 }
 
-// scatterRow makes a contiguous memory operand scattered, for lanes that must not access adjacent elements.
+// scatterRow makes a contiguous memory operand scattered, for accesses that have no instruction for adjacent lanes under a mask.
 func (l *Addresses) scatterRow(p *MemRef) {
 	p.access, p.Scale = scattered, 1
 	p.Offs = vcode.NewVecs(l.Func, l.GangRegs)

@@ -15,23 +15,23 @@ import (
 // Offsets in the scratch part of a frame, in vectors.
 const (
 	scratchOffsets = 0
-	scratchValues  = 1 // two
-	scratchOthers  = 3 // two
-	scratchOld     = 5 // two
+	scratchValues  = 1 // two vectors
+	scratchOthers  = 3 // two vectors
+	scratchOld     = 5 // two vectors
 )
 
 func (l *Memory) scratchMem(vector int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Scratch + l.Target.Bytes()*vector)}
 }
 
-// indexed returns an element of a vector in the scratch part of a frame.
+// indexed returns the memory operand of element j of a vector in the scratch part of a frame. Elements have size bytes.
 func (l *Memory) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
 	m := l.scratchMem(vector)
 	m.Index, m.IndexSize, m.Scale, m.Size = j, 8, uint8(size), uint8(size)
 	return m
 }
 
-// lanesOf emits a loop over the active lanes of one register. It calls body with the lane's number and address.
+// lanesOf emits a loop over the active lanes of register i. body emits the code for lane j of this register, whose element is at to.
 func (l *Memory) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)) {
 	bits, j := l.NewGPR(), l.NewGPR()
 	done, top := l.NewLabel(), l.NewLabel()
@@ -134,7 +134,7 @@ func (l *Memory) Atomic(in *ir.Instr) {
 		}
 	}
 	straight := !used && l.byLanes(in, p)
-	same := operands != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes broadcasts such a value itself
+	same := operands != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes reads such a value from a register
 	for i := range l.GangRegs {
 		if operands != nil && !(straight && same) {
 			keep(scratchValues, operands, i)
@@ -247,7 +247,7 @@ var simpleAtomics = later.Value[map[ir.AtomicKind]amd64.Op]{Make: func() map[ir.
 		ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
 }}
 
-// update emits the atomic operation of one lane, and returns the old value if it is used.
+// update emits the atomic operation of one lane. It returns a register with the old value, which may be 0 if the value is not used.
 func (l *Memory) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
 	e := int(to.Size)
 	t := in.Accessed()
@@ -287,7 +287,8 @@ func (l *Memory) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) v
 	return d
 }
 
-// swap emits an instruction that exchanges a register with memory.
+// swap emits XCHG or XADD, by which v receives the old value of memory. The result is the instruction, valid until the next one is
+// added.
 func (l *Memory) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
 	// The instruction also writes its second operand, which must be a machine register.
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
@@ -297,7 +298,7 @@ func (l *Memory) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst
 	return &l.Insts[i]
 }
 
-// retry emits a compare-and-swap loop that computes the new value from the old one.
+// retry emits a compare-and-swap loop that computes the new value from the old one. It leaves the old value in RAX.
 func (l *Memory) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op amd64.Op) {
 	others := in.Array.Space == ir.Global
 	e := int(to.Size)
@@ -353,7 +354,7 @@ func (l *Memory) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op am
 // the index is some bits of an element that is loaded just before. Each lane then loads its element itself, which is faster
 // than extracting it from a vector. The mask of bits bounds the index even if memory has changed.
 //
-// scale is the scale factor of addresses. It must be the distance of two elements in bytes.
+// scale is the scale factor of addresses. The result is nil unless it is the distance of two elements in bytes.
 func (l *Memory) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
 	v := in.Args[0].Def
 	if l.Cur != nil || l.Options.Unchecked || l.Spec.Is2D() || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {

@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// checkIndex emits the bounds check of an index that is not proved to be in bounds.
+// checkIndex emits the bounds check of the index on an axis, which is not proved to be in bounds. In unchecked code it narrows p to the
+// lanes in bounds instead. allSame reports whether all indices of the access are uniform.
 func (l *Addresses) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
 	v := in.Args[axis]
 	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
@@ -76,7 +77,8 @@ func (l *Addresses) Passed(key CheckKey) bool {
 	return false
 }
 
-// ExtentMem returns the memory operand of an extent of a buffer.
+// ExtentMem returns the memory operand of an extent of a buffer with an access of size bytes. extent is −1 minus the axis, or [ir.Flat]
+// for the number of elements.
 func (l *Addresses) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 	if extent == ir.Flat {
 		if a.Rank == 1 {
@@ -87,9 +89,9 @@ func (l *Addresses) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 	return vcode.CtxMem(l.Buffer(a)+abi.BufDims+8*(-1-extent), size)
 }
 
-// checkRow emits one check for all lanes of an index that grows from lane to lane and has a lane-0 value. If lane 0 is not
-// negative and the last lane is below the extent, all lanes are in bounds. Otherwise it compares each lane, since only
-// inactive lanes may be out of bounds. It reports whether the index has this form.
+// checkRow emits one check for all lanes of a 32-bit index that grows from lane to lane and has a lane-0 value. If lane 0 is not
+// negative and the last lane is below the extent, all lanes are in bounds. Otherwise the code compares each lane, since only inactive
+// lanes may be out of bounds. checkRow reports whether the index has this form, and emits nothing for others or in unchecked code.
 func (l *Addresses) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	v := in.Args[axis]
 	s, affine := l.Affine.Strides(v)
@@ -146,7 +148,8 @@ func (l *Addresses) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad
 	return idx, bad
 }
 
-// checkLanes emits comparisons of the indices of all lanes with an extent.
+// checkLanes emits comparisons of the indices of all lanes with an extent, and a fault of the active lanes out of bounds. In unchecked
+// code it removes these lanes from p.mask instead.
 func (l *Addresses) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
 	idx, bad := l.outside(in, axis, extent, p)
 	if l.Options.Unchecked {
@@ -187,7 +190,7 @@ func (l *Addresses) limit(a *ir.Array, extent, size int) vcode.Arg {
 	return d.Z()
 }
 
-// fault emits the report of a fault and the end of the gang.
+// fault emits the report of an index out of bounds in the lanes bad, and the end of the gang.
 func (l *Addresses) fault(in *ir.Instr, axis int, index, bad []vcode.Reg) {
 	t := vcode.Trap{In: in, Kind: vcode.TrapBounds, Axis: axis, Args: [][]vcode.Reg{index}, Mask: bad}
 	l.trapOut(t)

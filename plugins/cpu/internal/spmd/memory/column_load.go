@@ -49,7 +49,7 @@ func (l *Memory) loadColumn(in *ir.Instr) bool {
 	return true
 }
 
-// columnMem returns the memory operand of register i of a gang's column in the context.
+// columnMem returns the memory operand in the context of register i of a gang's column for transposed load n.
 func (l *Memory) columnMem(n, i, gang int) vcode.Mem {
 	return vcode.CtxMem(l.Layout.Columns+((n*l.GangRegs+i)*abi.ColumnGangs+gang)*l.Target.Bytes(), 0)
 }

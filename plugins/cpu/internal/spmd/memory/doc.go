@@ -1,13 +1,13 @@
 // Package memory emits accesses to memory, and what else concerns the active lanes: faults, prints and calls of the host.
 //
-// An access pattern is broadcast, contiguous or scattered; its index is checked unless it is proved in bounds. The address of a
+// An access pattern is broadcast, contiguous or scattered. An index is checked unless it is proved in bounds. The address of a
 // contiguous access is that of lane 0. Three types build on one another. An [Active] knows which lanes are active, and emits traps;
 // [Addresses] emits addresses and checks; a [Memory] emits loads, stores and atomics.
 //
 // # Design
 //
-// An address follows a loop's counter only if no iteration passes the access by, since under a condition the index could
-// wrap.
+// An address may become an induction variable only if every iteration of the loop executes the access. Under a condition, the index
+// could wrap in the other iterations.
 //
 // Large outputs are stored in half lines on Intel and past the caches on AMD; no rule other than the vendor tells the two
 // apart.
@@ -15,10 +15,11 @@
 // Lines that are stored right after a barrier are fetched before it, because a waiting store delays loads with equal low
 // address bits.
 //
-// A store at a place that shared memory holds fetches the next line: a sort has more such streams than hardware follows.
+// A store at an index that was loaded from shared memory prefetches the next line: a sort has more such streams than hardware
+// prefetchers follow.
 //
-// One-gang groups on Zen prefetch 6 KiB ahead. The next group's row, 1 KiB ahead, was a tenth slower on AVX2, and a quarter on
-// AVX-512. Loads in ascending order, in place of the tree's, gained nothing.
+// One-gang groups on Zen prefetch 6 KiB ahead. Prefetching the next group's row, 1 KiB ahead, was a tenth slower on AVX2, and a quarter
+// on AVX-512. Loads in ascending order, instead of the tree's order, gained nothing.
 //
 // Gathers on AVX2 of Zen are eight loads, which take 4 cycles instead of 12.
 package memory
@@ -51,7 +52,7 @@ type Addresses struct {
 	checked map[CheckKey]bool
 }
 
-// PitchKey identifies the product of the inner extents of an array.
+// PitchKey identifies the product of the last Inner extents of the array with the ID Array.
 type PitchKey struct{ Array, Inner int }
 
 // Memory emits accesses.

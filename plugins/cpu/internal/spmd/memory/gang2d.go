@@ -7,8 +7,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// span returns the difference between the last and the first lane of a gang, for a value with strides s. The result grows reports
-// whether the difference is small and no lane is less than the previous one.
+// span returns the difference n between the last and the first lane of a gang, for a value with strides s. The result grows reports
+// whether the strides are small, and lane 0 has the least value and the last lane the greatest. For a gang of one row, the stride must
+// be positive.
 func (l *Addresses) span(s analysis.Strides) (n int32, grows bool) {
 	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Spec.Is2D() && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
@@ -19,8 +20,8 @@ func (l *Addresses) span(s analysis.Strides) (n int32, grows bool) {
 	return s[0]*int32(l.Width()-1) + s[1]*int32(l.Height()-1), true
 }
 
-// rowsApart reports whether the rows of a gang have a constant distance and the lanes of each row are contiguous. Strides
-// are so small that no index wraps between lanes of which one is in bounds; see vcode.MaxPeel.
+// rowsApart reports whether accesses by the rows of a 2-D gang can use addresses with a constant distance. The terms must be affine.
+// Strides must be so small that no index wraps between lanes of which one is in bounds; see vcode.MaxPeel.
 func (l *Addresses) rowsApart(terms []term, size int) bool {
 	if size < 4 && !l.Target.HasMasks {
 		return false // each lane would need an offset; see scatterRow
@@ -39,7 +40,7 @@ func (l *Addresses) rowsApart(terms []term, size int) bool {
 	return true
 }
 
-// rowDistance returns the distance in bytes between adjacent rows of a gang.
+// rowDistance returns a register with the distance in bytes between adjacent rows of a gang.
 func (l *Addresses) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	sum, bytes := l.NewGPR(), int64(0)
 	var pitched []vcode.Reg
@@ -62,8 +63,8 @@ func (l *Addresses) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	return sum
 }
 
-// registersOf returns the memory operands of the n registers of an access by rows. Rows 1 to 3 of each group of four have an
-// index register.
+// registersOf returns the memory operands of the n registers of a contiguous access. If p.below is set, rows 1 to 3 of each group of
+// four have an index register.
 func (l *Addresses) registersOf(p *MemRef, n int) []vcode.Mem {
 	out := make([]vcode.Mem, n)
 	row, perRow := p.Uni, n

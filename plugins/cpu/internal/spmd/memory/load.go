@@ -103,7 +103,7 @@ func (l *Memory) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcode
 	})
 }
 
-// Gather emits a load of scattered elements.
+// Gather emits a load of the scattered elements of register i into d, for the lanes of a mask (0: all). Other lanes become 0.
 func (l *Memory) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	uni := l.Flat(p.Uni)
 	if p.Size == 4 && mask == 0 && !l.Target.HasMasks && l.Options.Model.SplitGathers {

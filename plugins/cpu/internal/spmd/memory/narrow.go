@@ -100,7 +100,7 @@ func (l *Memory) storeNarrow(v *ir.Value, p *MemRef) bool {
 	return true
 }
 
-// lowBytes returns the low bytes of words.
+// lowBytes returns the words of a with their high bytes cleared.
 func (l *Memory) lowBytes(a vcode.Reg) vcode.Reg {
 	d := l.NewVec()
 	l.Def(amd64.VPANDD, d.Z(), a.Z(), l.Constant(0x00ff00ff, 4).Z())
@@ -163,7 +163,7 @@ func (l *Memory) eachWord(out []vcode.Reg, emit func(i int, d vcode.Reg)) {
 	}
 }
 
-// loadWords loads the elements of a source, extended to 16 bits.
+// loadWords emits loads of the elements of the source v into out, extended to 16 bits.
 func (l *Memory) loadWords(v *ir.Value, out []vcode.Reg) {
 	s := l.sources[v]
 	for i, d := range out {
@@ -182,7 +182,7 @@ func (l *Memory) loadWords(v *ir.Value, out []vcode.Reg) {
 	}
 }
 
-// span is the range of an integer's values. anySpan is unknown.
+// span is the range of an integer's values. anySpan stands for an unknown range.
 type span struct{ lo, hi int64 }
 
 var anySpan = span{-1 << 40, 1 << 40}
@@ -216,7 +216,7 @@ func (n *narrowSpans) of(v *ir.Value, depth int) (s span, ok bool) {
 	return s, ok
 }
 
-// unsigned reports whether a value accepted by of is non-negative in 16 bits.
+// unsigned reports whether a value accepted by of is in the range of an unsigned integer of 16 bits.
 func (n *narrowSpans) unsigned(v *ir.Value) bool {
 	s, _ := n.of(v, 0)
 	return s.within(0, 1<<16-1)

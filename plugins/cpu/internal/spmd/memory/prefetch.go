@@ -17,8 +17,8 @@ import (
 // maxFetched is the maximum number of lines that a gang prefetches for its stores.
 const maxFetched = 32
 
-// FetchStored prefetches the lines that the current gang stores to after a barrier. rest has the instructions after the
-// barrier.
+// FetchStored emits prefetches of the lines that the current gang stores to after a barrier. rest has the instructions after the
+// barrier. It stops at the next barrier, loop or group operation.
 func (l *Memory) FetchStored(rest []*ir.Instr) {
 	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() || l.Spec.Is2D() {
 		return
@@ -111,8 +111,8 @@ func (f *fetcher) end() {
 	f.l.Forget(f.mark)
 }
 
-// fetchAfter prefetches the line after that of a store at a place that shared memory holds. Such places usually count up, as those
-// of the digits of a sort, in more streams than hardware prefetchers follow.
+// fetchAfter prefetches the line after that of a store to m, whose index was loaded from shared memory. Such indices usually count up,
+// as those of the digits of a sort, in more streams than hardware prefetchers follow.
 func (l *Memory) fetchAfter(m vcode.Mem) {
 	if m.Disp > math.MaxInt32-plan.LineBytes {
 		return

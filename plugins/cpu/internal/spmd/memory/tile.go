@@ -40,7 +40,7 @@ func (l *Memory) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 	return true
 }
 
-// tileRow returns the memory operand of a row of the tile for register i of a store.
+// tileRow returns the memory operand of a row of tile n for register i of the store.
 func (l *Memory) tileRow(n, i, row int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Tiles + (n*l.GangRegs+i)*l.TileBytes() + row*l.Target.Bytes())}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TrapHere emits a trap.
+// TrapHere emits a trap of the current gang. It sets the position, the end and the lanes of the gang, and the registers that the trap
+// reads and writes.
 func (l *Active) TrapHere(t vcode.Trap) {
 	t.X, t.End, t.Lanes = l.Item.X, l.End, l.Lanes()
 	if t.X != 0 {
@@ -35,8 +36,8 @@ func (l *Active) byTrap(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// checkDivisor emits a fault for lanes with a zero divisor, and returns nil. In unchecked code it returns the masks of
-// these lanes instead. It does nothing if the divisor is proved not to be zero.
+// checkDivisor emits a fault for lanes with a zero divisor, and returns nil. In unchecked code it returns the masks of these lanes
+// instead. If the divisor is proved not to be zero, it emits nothing and returns nil.
 func (l *Active) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	if in.Proved&ir.ProvedDivisor != 0 {
 		return nil
@@ -105,7 +106,7 @@ func (l *Active) Service(in *ir.Instr) {
 	}
 }
 
-// assert emits an Assert.
+// assert emits an Assert, or nothing in unchecked code.
 func (l *Active) assert(in *ir.Instr) {
 	if l.Options.Unchecked {
 		return

@@ -79,7 +79,7 @@ const prefetchAhead = 2048
 // Reductions load vectors in tree order, which few hardware prefetchers detect.
 const groupRow = 512
 
-// groupAhead is the distance in bytes of these prefetches.
+// groupAhead is the distance in bytes at which one-gang groups prefetch.
 const groupAhead = 6 << 10
 
 // prefetchRow prefetches the lines of later gangs; the current gang loads n bytes.
@@ -109,7 +109,7 @@ const (
 	iterationsAhead = 16
 	rowsAhead       = 8  // for iterations that advance by rows, which usually have much arithmetic
 	RoundsAhead     = 2  // rounds ahead in an interleaved loop
-	ManyMisses      = 20 // outstanding misses of a core above which prefetching pays in long rounds
+	ManyMisses      = 20 // outstanding misses of a core from which prefetching pays in long rounds
 	opsPerLine      = 6  // with fewer instructions per load, out-of-order execution suffices
 	opsOfLoop       = 6  // instructions of the loop control
 )
@@ -199,7 +199,7 @@ func (l *Memory) prefetchRound(in *ir.Instr, p *MemRef, n int) {
 	}
 	first, step := l.NewGPR(), l.WideIndex(l.General(next.Args[1]), ir.I32)
 	l.Def(amd64.LEA, first.G8(), p.Uni.At())
-	// Two rounds ahead, or one: a scale of 8 covers two iterations.
+	// For elements of 4 bytes, a scale of 8 is two iterations ahead: two rounds of one iteration, or one of two. Longer rounds shift it.
 	if shift := bits.Len(uint(l.Interleaved.Turns)) - 2; shift > 0 {
 		far := l.NewGPR()
 		l.Def(amd64.MOV, far.G8(), step.G8())

@@ -20,13 +20,13 @@ var (
 	ScratchMask = [...]int{7, 6}
 )
 
-// fewRegs is the number of registers per class in tests of spilling.
+// fewRegs is the number of always allocated registers per class in tests of spilling.
 const fewRegs = 1
 
 // Allocation assigns each virtual register a machine register or a spill slot, for its whole live range.
 type Allocation struct {
-	Phys        []int8  // by register: the machine register, −1 for a spill slot
-	Slot        []int32 // by register: the offset of the spill slot
+	Phys        []int8  // by register: the machine register, −1 if it is spilled or unused
+	Slot        []int32 // by register: the offset of the spill slot, −1 if it has none; spilled constants are in the pool
 	FrameBytes  int32   // size of spill slots in a gang's frame
 	SharedBytes int32   // size of spill slots in the context
 }
@@ -43,10 +43,11 @@ type state struct {
 // Allocate assigns a machine register or a spill slot to each virtual register.
 //
 // It is a linear scan over live ranges without holes, separate for each register class. When no machine register is free, it
-// spills the range with the lowest use density: mentions, weighted by loop depth, divided by length. Registers that are
+// spills the range with the lowest use density: mentions, weighted by loop depth, divided by length. Registers of gangs that are
 // live across a barrier are always spilled, because other gangs run in between.
 //
-// Intermediate values of spilled vectors then get registers of their own, and the scan runs again. That may spill other vectors.
+// Intermediate values of spilled vectors then get new registers in f, and the scan runs again, at most three times. That may spill
+// other vectors.
 func Allocate(f *vcode.Func) *Allocation {
 	a := scanAll(f)
 	for rounds := 0; rounds < 3 && a.splitWebs(); rounds++ {
@@ -254,7 +255,7 @@ type scan struct {
 }
 
 // take assigns a machine register to r. It first frees the registers of ended ranges. It prefers the register from which r
-// is copied. If none is free, it spills the range with the lowest density.
+// is copied. If none is free, it spills the range with the lowest density, which may be r.
 func (s *scan) take(a *state, r vcode.Reg) {
 	live := &a.live[r]
 	kept := s.active[:0]

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// random returns a random function with registers of all classes, loops, barriers and cold code.
+// random returns a random function with vectors, constants, general purpose registers, loops and barriers.
 func random(rng *rand.Rand, target *vcode.Target) *vcode.Func {
 	f := vcode.NewFunc(target, amd64.New(target.Features))
 	f.FewRegs = rng.IntN(3) == 0
@@ -99,8 +99,8 @@ func TestAllocate(t *testing.T) {
 	}
 }
 
-// TestIntermediates checks that the sums of a loop that are spilled are read and written once in each iteration, though three
-// instructions compute the next one.
+// TestIntermediates checks that each spilled sum of a loop is written once in each iteration, though three instructions compute its
+// next value.
 func TestIntermediates(t *testing.T) {
 	f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
 	base, sums := f.NewGPR(), vcode.NewVecs(f, 40)

@@ -2,9 +2,9 @@ package regalloc
 
 import "github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 
-// splitWebs moves intermediate values of spilled vectors to registers of their own: those from one definition to the next in the same
-// basic block. The variable of a loop then stays in its spill slot, and is loaded and stored once in a block. It reports whether a
-// value was split.
+// splitWebs moves intermediate values of spilled vectors to registers of their own. An intermediate value lives from one definition of
+// the vector to the next in the same basic block. The variable of a loop then stays in its spill slot, and is loaded and stored once in
+// a block. splitWebs reports whether it moved a value.
 func (a *state) splitWebs() bool {
 	spilled := false
 	for _, r := range a.order {
@@ -52,7 +52,7 @@ type web struct {
 	from, to int32 // the instructions with the definitions
 }
 
-// rename replaces the register by a new one.
+// rename replaces the register by a new one in this part.
 func (w web) rename(f *vcode.Func) {
 	fresh := f.NewVec()
 	for i := w.from; i <= w.to; i++ {

@@ -54,7 +54,7 @@ func NeedsTrap(in *ir.Instr) bool {
 	return false
 }
 
-// each calls make for each register of the result, and returns these registers.
+// each calls make for each register d of the result, with the registers a of the operands. It returns the registers of the result.
 func (l *Lowering) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg)) []vcode.Reg {
 	n := l.NumVectors(in.Result())
 	args := l.vectors(in.Args)
@@ -229,7 +229,7 @@ func (l *Lowering) choose(in *ir.Instr) []vcode.Reg {
 	yes, no := l.Vector(in.Args[1]), l.Vector(in.Args[2])
 	neg := in.Args[1].Def
 	negated := l.Target.HasMasks && in.Type().IsFloat() && neg != nil && neg.Op == ir.Neg && neg.Args[0] == in.Args[2] &&
-		l.Uses[in.Args[1].ID].Count == 1 // a masked move changes some lanes only
+		l.Uses[in.Args[1].ID].Count == 1 // only lanes that take the negation change their sign
 	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
 	for i, d := range out {
 		m := l.PartMask(cond, i, e)
@@ -298,7 +298,7 @@ func (l *Lowering) convert(in *ir.Instr) []vcode.Reg {
 	v := l.Vector(arg)
 	uniform := l.IsUniform(r)
 	n := l.NumVectors(r)
-	if !uniform && len(v) == 1 { // broadcast in any case
+	if !uniform && len(v) == 1 { // a constant or a uniform value, whose vector stands for all registers
 		full := make([]vcode.Reg, l.VectorsOf(from))
 		for i := range full {
 			full[i] = v[0]

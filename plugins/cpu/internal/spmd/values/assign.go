@@ -23,7 +23,8 @@ func (l *Lowering) ValueOf(a, v *ir.Value) Value {
 	return Value{Vec: l.Vector(a)}
 }
 
-// AssignAll emits parallel copies to variables, for the lanes of a mask.
+// AssignAll emits parallel copies of from to the variables of the values vs, for the lanes of a mask (nil: all). Copies to uniform
+// variables ignore the mask.
 func (l *Lowering) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) {
 	targets := map[vcode.Reg]int{}
 	for i := range to {
@@ -43,7 +44,7 @@ func (l *Lowering) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg)
 	}
 }
 
-// saveSources emits copies of source registers that another assignment overwrites.
+// saveSources emits copies of the registers of from[i] that another assignment overwrites, and replaces them in from[i].
 func (l *Lowering) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
 	v := &from[i]
 	if v.G != 0 {
@@ -114,7 +115,8 @@ func (l *Lowering) assign(to, from Value, mask []vcode.Reg) {
 	}
 }
 
-// Stored returns the vectors to store. Elements smaller than 32 bits in memory have 32 bits in the vectors.
+// Stored returns the vectors from which v is stored as elements of type t. Elements smaller than 32 bits in memory have 32 bits in the
+// vectors.
 func (l *Lowering) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
 	switch t {
 	case ir.Bool:
@@ -134,8 +136,8 @@ func (l *Lowering) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
 	return l.Vector(v)
 }
 
-// Operands returns the registers and types of a trap's operands: a general purpose register for a uniform integer, otherwise
-// vectors.
+// Operands returns the registers and types of a trap's operands. A uniform integer or condition is in a general purpose register, a
+// varying condition in masks, and other operands in vectors.
 func (l *Lowering) Operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
 	for _, a := range args {
 		types = append(types, a.Type)

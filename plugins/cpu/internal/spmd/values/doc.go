@@ -2,7 +2,7 @@
 //
 // A [Lowering] has this map. A uniform integer or condition is in a general purpose register, a uniform float in one vector. A
 // varying value is in the vectors of the gang or in masks. Constants, and conditions with one use, are emitted at their use. An
-// affine value also has its value in lane 0 in a general purpose register, for the addresses of contiguous accesses.
+// affine value may also have its lane-0 value in a general purpose register, for the addresses of contiguous accesses.
 //
 // An entry of the map that is valid only in the current block is removed at the end of the block: see [Lowering.Forget]. Package
 // isel decides which lanes are active, and emits the operations that may fault, access memory or branch.
@@ -22,7 +22,7 @@ type Lowering struct {
 	*plan.Analysis
 	Vals []Value  // by ID of the value
 	Item Position // the position of the gang
-	Undo []func() // removes entries that are valid only in the current block
+	Undo []func() // functions that remove the entries that are valid only in the current block
 }
 
 // New returns a lowering of an analysed kernel that appends instructions to a function.

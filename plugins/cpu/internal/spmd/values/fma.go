@@ -73,7 +73,7 @@ func (l *Lowering) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// follows reports whether a value is the next value of a loop parameter.
+// follows reports whether v is a next value of the loop parameter p.
 func (l *Lowering) follows(v, p *ir.Value) bool {
 	for _, in := range l.Carried[v.ID] {
 		for i, a := range in.Args {

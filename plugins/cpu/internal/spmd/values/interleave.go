@@ -31,12 +31,13 @@ type Interleaved struct {
 	Turns   int         // iterations per round
 	Rows    int         // number of loads that access distant rows in successive iterations
 	Further int         // number of iterations of the round after the current one
-	Ended   amd64.Label // batch: the end of a gang's turn
+	Ended   amd64.Label // batch: the label at which a gang ends during its iterations
 	Sweeps  bool        // the gangs share a counter while its test succeeds
 	Tested  *Counter    // counter of the current round, if one test covers its iterations
 }
 
-// Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.
+// Entry has the values of a loop's parameters at one point, by index. A parameter may have a lane-0 value in a register, in place of
+// its value or besides it; other parameters have register 0 in Lane0s.
 type Entry struct {
 	Values []Value
 	Lane0s []vcode.Reg

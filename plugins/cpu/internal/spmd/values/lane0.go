@@ -18,12 +18,14 @@ func (l *Lowering) LanesFrom(r vcode.Reg, s analysis.Strides) []vcode.Reg {
 	return out
 }
 
-// HasLane0 reports whether the lane-0 value of v is in a register or can be computed there.
+// HasLane0 reports whether the lane-0 value of v is in a register or can be computed there. depth is the depth of v in an expression,
+// at most [plan.MaxDepth].
 func (l *Lowering) HasLane0(v *ir.Value, depth int) bool {
 	return l.ComputesLane0(v, depth, func(v *ir.Value) bool { return l.Vals[v.ID].Lane0 != 0 })
 }
 
-// Lane0 returns the register with the lane-0 value of a 32-bit value.
+// Lane0 returns the register with the lane-0 value of a value for which HasLane0 is true. It emits the computation if there is no such
+// register yet.
 func (l *Lowering) Lane0(v *ir.Value) vcode.Reg {
 	if l.IsUniform(v) {
 		return l.General(v)
@@ -81,8 +83,8 @@ func (l *Lowering) FromLane0(v *ir.Value, r vcode.Reg) []vcode.Reg {
 	return l.LanesFrom(r, s)
 }
 
-// Followed allocates registers for the lane-0 values of affine loop parameters. They are valid because all active lanes have
-// run the same number of iterations. first has the initial values that are in registers.
+// Followed allocates registers for the lane-0 values of affine loop parameters, and returns them by index, 0 for other parameters. They
+// are valid because all active lanes have run the same number of iterations. first has the initial values that are in registers.
 func (l *Lowering) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
 	list := make([]vcode.Reg, len(params))

@@ -241,8 +241,8 @@ func (l *Lowering) Branch(v *ir.Value, to amd64.Label, when bool) {
 	l.Jump(pick(amd64.JNE, amd64.JE), to)
 }
 
-// Split separates a conjunction into uniform and varying terms. Varying terms start with the first term that differs between
-// lanes. If the condition must be false, it is a single varying term.
+// Split separates the condition v == want into its uniform and its varying terms, all of which must hold. Only a conjunction that must
+// be true has several terms. A condition that must be false is a single varying term, even if it is uniform.
 func (l *Lowering) Split(v *ir.Value, want bool) (same, varying []*ir.Value) {
 	if want {
 		if in := l.Vals[v.ID].Test; in != nil && in.Op == ir.And && !l.IsUniform(v) {

@@ -13,10 +13,10 @@ type Value struct {
 	Vec   []vcode.Reg
 	Masks []vcode.Reg
 	Test  *ir.Instr // a condition that is computed at its use
-	Lane0 vcode.Reg // the lane-0 value of an affine value
+	Lane0 vcode.Reg // the lane-0 value of an affine value, or 0
 }
 
-// Regs returns the registers of a value. They are shared with it.
+// Regs returns the registers of a value, without the lane-0 value. The list may be that of the value itself.
 func (v *Value) Regs() []vcode.Reg {
 	if v.G != 0 {
 		return []vcode.Reg{v.G}
@@ -29,13 +29,13 @@ func (v *Value) Regs() []vcode.Reg {
 
 // Position has the registers with the position of the gang.
 type Position struct {
-	X     vcode.Reg // global position of lane 0
-	Y     vcode.Reg // the global position on y, of a 2-D gang
+	X     vcode.Reg // global position of lane 0 on x
+	Y     vcode.Reg // global position of lane 0 on y, for 2-D gangs
 	Local vcode.Reg // local position of lane 0 on x
-	Row   vcode.Reg // the local position on y, of a 2-D gang
+	Row   vcode.Reg // local position of lane 0 on y, for 2-D gangs
 }
 
-// SetRegisters sets the number of registers of a 32-bit value.
+// SetRegisters sets the number of vector registers that hold a 32-bit value of a gang.
 func (l *Lowering) SetRegisters(n int) { l.GangRegs, l.Registers = n, n }
 
 // Forget removes the entries that were added since Undo had the length mark.
@@ -54,7 +54,8 @@ func (l *Lowering) Set(v *ir.Value, val Value) {
 	}
 }
 
-// Vector returns the vectors of a value: one if it is uniform.
+// Vector returns the vectors of a value: one if it is uniform or a constant. It emits a broadcast or an expansion if there are none
+// yet.
 func (l *Lowering) Vector(v *ir.Value) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
 		return []vcode.Reg{l.Constant(in.Bits, v.Type.Size())}
