@@ -58,7 +58,8 @@ func rankOf(p *place) string {
 	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, spelling.Count(p.arr.Rank, "dimension"))
 }
 
-// orOfRank returns the end of a hint that suggests a buffer of another rank. It returns "" if no buffer has that rank.
+// orOfRank returns the end of a hint that suggests a buffer of another rank. It returns "" if no buffer has that rank, and for
+// arrays that are no parameters.
 func orOfRank(p *place) string {
 	if !ofParameter(p) {
 		return ""

@@ -68,7 +68,7 @@ func (c *compiler) operand(x syntax.Expr) operand {
 	return o
 }
 
-// product emits a multiplication that was not fused.
+// product returns the operand's value. If the operand is a product, it first emits the multiplication, which is then not fused.
 func (c *compiler) product(o *operand) value {
 	if o.a != nil {
 		o.v = register(c.b.Op(ir.Mul, o.a.Type, o.a, o.b))
@@ -155,7 +155,7 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return r
 }
 
-// rounded widens a value, with a warning for an integer that f32 may have to round.
+// rounded converts a value to t like widen, with a warning for an integer that f32 may have to round.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if t == ir.F32 {
 		c.exactConstant(v, t, at)
@@ -171,7 +171,7 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// factor widens a factor or divisor like rounded, but exactly representable integers need no check.
+// factor converts a factor or divisor to t like rounded, but without a warning for integral constants.
 func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.kind == kNum && isIntegral(v.num) && math.Abs(v.num) < 1<<100 {
 		return c.widen(v, t)
@@ -179,8 +179,9 @@ func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return c.rounded(v, t, at)
 }
 
-// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, and results of
-// masks, remainders and shifts. It also holds for values computed only from coordinates, extents and small constants.
+// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts of bits, and
+// results of masks, remainders and shifts by small constants. It also holds for coordinates, extents and constants up to 2²⁴, and
+// for sums, products and choices of these.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def
@@ -476,7 +477,8 @@ func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
 	return value{kind: kBig, big: n}
 }
 
-// wantHeld reports a constant that does not fit the type of its operation.
+// wantHeld reports an error for a constant that t, the type of its operation, does not hold. It returns false then. It checks only
+// 64-bit types.
 func (c *compiler) wantHeld(v value, t ir.Type, at syntax.Span) bool {
 	if !v.isConst() || !is64(t) || v.holds(t) {
 		return true

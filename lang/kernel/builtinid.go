@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// A builtinID is an object of the kernel language, a function, or a family of functions whose name is value.str.
+// A builtinID is an object of the kernel language, a function, or a family of functions, of which value.str names one.
 type builtinID uint8
 
 const (

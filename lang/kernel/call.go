@@ -36,7 +36,7 @@ func (c *compiler) call(x *syntax.Call, effect bool) value {
 	return bad
 }
 
-// arity checks that a call has between low and high arguments; high < 0 means no maximum.
+// arity reports whether a call has low to high arguments; high < 0 means no maximum. It reports an error for other calls.
 func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 	n := len(x.Args)
 	if n >= low && (high < 0 || n <= high) {
@@ -102,7 +102,7 @@ func (c *compiler) inline(fn *closure, x *syntax.Call) value {
 	return out
 }
 
-// inlineKey identifies a call in a function's text.
+// inlineKey identifies a call in a function's text, and the function that is called.
 type inlineKey struct {
 	callee *syntax.Func
 	call   *syntax.Call
@@ -229,7 +229,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 	for i := range f.results.vars {
 		vars = append(vars, &f.results.vars[i])
 	}
-	// Parameters that the body assigns belong to this frame; only the results leave the region.
+	// Parameters that the body assigns belong to this frame. Only the results and variables of outer functions leave the region.
 	f.exit = newExit(&ir.Instr{Op: ir.Region}, vars)
 	c.region(f.exit, func() { c.stmts(f.fn.Body) })
 	out := value{kind: kVoid}

@@ -43,7 +43,7 @@ func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	return got, nil
 }
 
-// free returns the value of a name declared outside the kernel.
+// free returns the value of a name that the kernel does not declare: a captured or predefined one.
 func (c *compiler) free(n *syntax.Name) value {
 	src := c.frame.fn.Source
 	key := captureKey{src, n.Name}
@@ -198,7 +198,7 @@ func (c *compiler) numberTable(list []float64, name string) *ir.Array {
 	return &ir.Array{Name: name, Space: ir.Table, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{len(list)}, Data: data}
 }
 
-// placed sets the array of a captured table in this walk's kernel.
+// placed returns v. If v is a captured table, its array is that of this walk's kernel, to which placed adds it at first use.
 func (c *compiler) placed(v value, key captureKey, at syntax.Span) value {
 	if v.kind != kPlace {
 		return v
@@ -217,7 +217,7 @@ func (c *compiler) placed(v value, key captureKey, at syntax.Span) value {
 	return value{kind: kPlace, place: p}
 }
 
-// addArray adds an array to the kernel.
+// addArray adds an array to the kernel, under a unique name.
 func (c *compiler) addArray(a *ir.Array) {
 	a.Name = c.uniqueName(a.Name)
 	a.ID = len(c.k.Arrays)

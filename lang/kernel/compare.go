@@ -93,7 +93,8 @@ func asFloat64(v value) float64 {
 	return constNumber(v)
 }
 
-// compareType returns a type that holds both operands' values exactly; ok is false if none exists.
+// compareType returns a type that holds both operands' values exactly; ok is false if none exists. A literal beside a float has
+// the type of that float.
 func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
 	if x.kind != kReg {
 		x, y = y, x
@@ -145,7 +146,7 @@ func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
 	return ir.I64, true
 }
 
-// compareWide compares a 64-bit integer with a number that shares no exact type; it splits the numbers by range.
+// compareWide compares a 64-bit integer with a number if no type holds the values of both. It splits the numbers by range.
 func (c *compiler) compareWide(op syntax.Op, x, y value) value {
 	switch op {
 	case syntax.Ne:
@@ -205,7 +206,7 @@ func (c *compiler) wideType(v value) ir.Type {
 	}
 }
 
-// compareSigns compares i64 with u64: a negative number is less than, and unequal to, every u64.
+// compareSigns compares i64 with u64 by Eq or Lt: a negative number is less than, and unequal to, every u64.
 func (c *compiler) compareSigns(op syntax.Op, x, y *ir.Value) *ir.Value {
 	signed := x
 	if x.Type == ir.U64 {

@@ -528,7 +528,7 @@ func (c *compiler) recordNamed(name string) *ir.Record {
 	return nil
 }
 
-// finish removes unused declarations of the last walk and verifies the module.
+// finish removes the unused arrays of the last walk, verifies the module, and returns the compiled kernel.
 func (c *compiler) finish() (*Compiled, error) {
 	used := map[*ir.Array]bool{}
 	c.k.Body.Walk(func(in *ir.Instr) { used[in.Array] = true })

@@ -156,7 +156,8 @@ func toInt32(x float64) int32 {
 	return int32(uint32(m))
 }
 
-// widen converts a scalar to t implicitly, as at joins: bool to integers to floats; i32 and u32 keep their bits.
+// widen converts a scalar to t implicitly, as at joins: bool to integers to floats. i32 and u32 keep their bits, and floats wrap to
+// integers.
 func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 	if t == ir.U32 && v.kind == kNum && v.num < 0 && fits(v.num, ir.I32) {
 		v = register(c.constant(v, ir.I32)) // keeps the sign for the overflow analysis
@@ -181,7 +182,8 @@ func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 	return c.b.Op(ir.Convert, t, r)
 }
 
-// narrowed returns an f32 that rounds to an element of type t as v does; x is v converted to the type of a register.
+// narrowed returns an f32 that rounds to an element of type t, f16 or bf16, as v does. x is v converted to the type of a register.
+// For other types it returns x.
 func (c *compiler) narrowed(v value, t ir.Type, x *ir.Value) *ir.Value {
 	switch {
 	case t != ir.F16 && t != ir.BF16:
@@ -268,7 +270,7 @@ func (c *compiler) toInt(v value, t ir.Type, at syntax.Span) *ir.Value {
 
 func (c *compiler) zero(t ir.Type) *ir.Value { return c.b.Const(t, 0) }
 
-// wantScalar reports a value that is not a number.
+// wantScalar reports whether v is a number, BigInt or bool. It reports an error for other values, unless v is bad.
 func (c *compiler) wantScalar(v value, at syntax.Span) bool {
 	switch v.kind {
 	case kReg, kNum, kBig, kBool:

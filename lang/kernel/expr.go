@@ -141,7 +141,7 @@ func (c *compiler) unary(x *syntax.Unary) value {
 	return v
 }
 
-// constNumber returns a constant as a number.
+// constNumber returns a constant Number or bool as a float64, with 1 for true.
 func constNumber(v value) float64 {
 	if v.kind == kBool {
 		if v.bool {

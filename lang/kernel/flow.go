@@ -85,7 +85,7 @@ func newExit(in *ir.Instr, vars []*variable) *exit {
 	return &exit{instr: in, vars: vars}
 }
 
-// note merges the current states of the exit's variables.
+// note adds a jump to the exit, and merges the current states of the exit's variables.
 func (e *exit) note(jump *ir.Instr) {
 	e.jumps = append(e.jumps, jump)
 	if e.states == nil {
@@ -219,7 +219,7 @@ func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
 	return a
 }
 
-// skipped types a side that is never executed and drops its code.
+// skipped types a side that is never executed, drops its code, and returns its value.
 func (c *compiler) skipped(vars []*variable, body func() value) value {
 	dead, before := c.dead, save(vars)
 	c.dead = true

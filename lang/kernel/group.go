@@ -359,7 +359,7 @@ func (c *compiler) object(x *syntax.Object) value {
 	return o
 }
 
-// copyRecord compiles {...r, field: value}: a private record with the fields of r.
+// copyRecord compiles {...r, field: value}: a private record with the fields of r or, if r is {a, b}, another such object.
 func (c *compiler) copyRecord(x *syntax.Object) value {
 	src := c.expr(x.Props[0].Value)
 	if src.kind == kObject {
@@ -509,7 +509,7 @@ func (c *compiler) storeObject(p *place, v value, target, at syntax.Span) {
 	}
 }
 
-// storeAny stores a scalar, a record, or an array written as [a, b].
+// storeAny stores a scalar, a record, or the elements of an array or of [a, b].
 func (c *compiler) storeAny(p *place, v value, target, at syntax.Span) {
 	if p.left == 0 {
 		c.store(p, v, target, at)

@@ -48,10 +48,10 @@ import (
 // Source is the text of one function, from the script engine. Its Capture may return:
 //
 //   - nil: the script does not declare the name, so the language's meaning applies (Math, f32, Infinity, …);
-//   - bool, float64, or *big.Int for a BigInt;
+//   - bool, float64, or int64 or *big.Int for a BigInt;
 //   - []float64 for a flat array of numbers;
 //   - [Table] for a typed array;
-//   - [Object] for a plain object, whose numeric fields are read;
+//   - [Object] for a plain object, whose fields are read if the kernel names them;
 //   - *Source for a helper function; equal functions should return the same *Source;
 //   - [ir.Type] or *[ir.Record] for an element type;
 //   - [Parameter] for a buffer that a parameter of the kernel passes;

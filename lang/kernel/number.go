@@ -32,7 +32,7 @@ func (c *compiler) numberMember(name string, at syntax.Span) value {
 	return bad
 }
 
-// numberCall compiles Number(x): a bool becomes 0 or 1, a 64-bit integer the f64 next to it, and other numbers stay.
+// numberCall compiles Number(x): a bool becomes an i32, a 64-bit integer the nearest f64, and other numbers are unchanged.
 func (c *compiler) numberCall(x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {
 		return bad
@@ -50,7 +50,8 @@ func (c *compiler) numberCall(x *syntax.Call) value {
 	return args[0]
 }
 
-// numberTest compiles isNaN(x) and similar tests. A 64-bit integer is a BigInt, and a bool is not a Number.
+// numberTest compiles isNaN(x) and similar tests. Every integer is finite and no NaN. A bool is finite for the global isFinite, but
+// not for Number.isFinite.
 func (c *compiler) numberTest(f value, x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {
 		return bad

@@ -20,7 +20,7 @@ type phiJoin struct {
 	value   func() value // builds the value from the results once their types are final
 }
 
-// join converts the values of the two sides of in to one type.
+// join returns the join of the values of the two sides of in. It reports an error if they cannot be joined; its value is then bad.
 func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *phiJoin {
 	j := &phiJoin{c: c, in: in, t: t, e: e, at: at, keep: keep}
 	switch {
@@ -214,7 +214,7 @@ func (j *phiJoin) record(r *ir.Record, a, b value) func() value {
 	return constantly(value{kind: kPlace, place: out})
 }
 
-// selected computes both sides and selects one result.
+// selected emits the code of both sides, and a Select, And or Or for each result.
 func (c *compiler) selected(test *ir.Value, j *phiJoin) {
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.t.block.Instrs...)
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.e.block.Instrs...)
@@ -250,7 +250,7 @@ func (c *compiler) cannotJoin(a, b value, at syntax.Span) {
 	}
 }
 
-// cheap reports whether a block can be executed speculatively.
+// cheap reports whether a block can be executed speculatively at little cost.
 func cheap(b *ir.Block) bool {
 	const most = 8
 	if len(b.Instrs) > most {

@@ -216,7 +216,8 @@ func (c *compiler) tupleElement(t, i value, at, whole syntax.Span) value {
 	return t.list[int(i.num)]
 }
 
-// tupleTable returns a table of the elements of an array literal, or nil if an element is not a constant Number.
+// tupleTable returns a table of the elements of an array literal. It returns nil if an element is not a constant Number, or if
+// there are no elements.
 func (c *compiler) tupleTable(t value) *place {
 	list := make([]float64, len(t.list))
 	for i, e := range t.list {

@@ -52,7 +52,7 @@ func signatureText(names []string, args []Arg, which int) string {
 	return "kernel({" + text + "}, …)"
 }
 
-// String returns the type in a signature's syntax; Number has none.
+// String returns the type in a signature's syntax, such as "f32" or "[f32, 2]". For a Number, which has none, it returns "Number".
 func (a Arg) String() string {
 	switch a.Kind {
 	case BigInt:

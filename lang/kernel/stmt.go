@@ -399,8 +399,7 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 	}
 }
 
-// switchStmt lowers a switch to a chain of conditionals if no clause falls through. Otherwise it computes a clause index that each
-// body compares with its own.
+// switchStmt lowers a switch to a region that break leaves. See clauses.
 func (c *compiler) switchStmt(s *syntax.Switch) {
 	x := c.tested(s.X, c.expr)
 	if !c.wantScalar(x, s.X.Range()) {
@@ -412,7 +411,8 @@ func (c *compiler) switchStmt(s *syntax.Switch) {
 	})
 }
 
-// clauses computes the index of the matching clause, then runs the bodies from that one on.
+// clauses emits code that computes the index of the matching clause. Each body then runs if its own index is at least that one, so
+// that clauses fall through.
 func (c *compiler) clauses(s *syntax.Switch, x value) {
 	start := len(s.Cases)
 	for i, cl := range s.Cases {
@@ -444,8 +444,8 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 	}
 }
 
-// pickConstant is pickClause for a switch whose tests are all literals, which need no evaluation order. It returns false
-// for other switches.
+// pickConstant returns the index of the first clause whose test equals x, or none. All tests must be literals, so that their order
+// of evaluation does not matter. It returns false for other switches.
 func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, bool) {
 	for _, cl := range s.Cases {
 		switch t := cl.Test.(type) {
@@ -516,7 +516,7 @@ func declared(target syntax.Expr, names []*syntax.Name) []*syntax.Name {
 	return names
 }
 
-// pickClause returns the index of the first clause from i on whose test equals x, or none.
+// pickClause returns the index of the first clause from i on whose test equals x, or none. Later tests are not evaluated.
 func (c *compiler) pickClause(s *syntax.Switch, x value, i, none int) value {
 	for i < len(s.Cases) && s.Cases[i].Test == nil {
 		i++

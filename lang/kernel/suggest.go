@@ -71,7 +71,7 @@ var elsewhere = later.Value[map[string]string]{Make: func() map[string]string {
 	}
 }}
 
-// elsewhereInItem maps such names used as properties of the item object.
+// elsewhereInItem maps names that other languages have for properties of the item object to hints about these properties.
 var elsewhereInItem = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
@@ -87,7 +87,7 @@ var elsewhereInItem = later.Value[map[string]string]{Make: func() map[string]str
 	}
 }}
 
-// elsewhereInMath maps such names used as properties of Math.
+// elsewhereInMath maps names that other languages have for mathematical functions to hints about their equivalents.
 var elsewhereInMath = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"random": "import { random } from 'kernels', and write random(seed, 0, g.x)",

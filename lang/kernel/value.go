@@ -95,7 +95,7 @@ func (v value) isInt() bool {
 
 func (v value) isFloatReg() bool { return v.kind == kReg && v.reg.Type.IsFloat() }
 
-// holds reports whether an integer type can represent a constant: a BigInt, or a Number.
+// holds reports whether an integer type can represent a constant: a Number, or for a 64-bit type also a BigInt.
 func (v value) holds(t ir.Type) bool {
 	switch {
 	case v.kind != kBig:
