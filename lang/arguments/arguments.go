@@ -18,7 +18,7 @@ type Error struct {
 	Func   string // qualified function name, such as "fs.readText"
 	Name   string // parameter name
 	Detail string // the cause
-	Advice string // the expression to write instead; if empty, the hint refers to the function's help
+	Advice string // the hint, such as the expression to write instead; if empty, the hint refers to the function's help
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name, e.Detail) }
@@ -26,7 +26,7 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name,
 // Code returns the error's code.
 func (e *Error) Code() string { return "invalid-argument" }
 
-// Hint returns the hint that names the expression to write instead.
+// Hint returns Advice, or a reference to the function's help if there is none.
 func (e *Error) Hint() string {
 	if e.Advice == "" {
 		return fmt.Sprintf("help('%s') shows how to call it", e.Func)
@@ -54,7 +54,7 @@ func New(name string, call goja.FunctionCall, printer Printer) *Reader {
 	return &Reader{name: name, call: call, printer: printer}
 }
 
-// Err returns the first error.
+// Err returns the first error, or nil.
 func (a *Reader) Err() error { return a.err }
 
 // Fail records an error in a parameter, unless an earlier error was recorded.
@@ -96,7 +96,7 @@ func (a *Reader) String(i int, param string) string {
 	return ""
 }
 
-// Int reads argument i as an integer.
+// Int reads argument i as an integer. For another value it sets the error and returns 0.
 func (a *Reader) Int(i int, param string) int64 {
 	v := a.Value(i)
 	if goja.IsNumber(v) {
@@ -108,7 +108,7 @@ func (a *Reader) Int(i int, param string) int64 {
 	return 0
 }
 
-// Float reads argument i as a number.
+// Float reads argument i as a number. For another value it sets the error and returns 0.
 func (a *Reader) Float(i int, param string) float64 {
 	v := a.Value(i)
 	if goja.IsNumber(v) {
@@ -171,7 +171,7 @@ func (a *Reader) Bytes(i int, param string) []byte {
 	return nil
 }
 
-// Rest reports an object, such as one of options, or a text other than the name of UTF-8 behind the arguments that were read: the
+// Rest records an error for a plain object, or a string other than the name of UTF-8, behind the arguments that were read: the
 // function would ignore it. Other values may come from map, which passes an index and an array.
 func (a *Reader) Rest() {
 	for i, v := range a.call.Arguments {
@@ -186,7 +186,7 @@ func (a *Reader) Rest() {
 	}
 }
 
-// Reject records an error that concerns no single parameter.
+// Reject records an error that concerns no single parameter, unless an earlier error was recorded.
 func (a *Reader) Reject(err error) {
 	if a.err == nil {
 		a.err = err

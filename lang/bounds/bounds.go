@@ -52,14 +52,15 @@ const (
 	bytesPerSecond = 1 << 30
 	itemSize       = 16 // bytes per array element
 
-	// unlimitedItems is the maximum number of elements that an uninterruptible builtin visits in an engine without limits.
+	// unlimitedItems is the maximum number of elements that an uninterruptible builtin visits in an engine without limits of
+	// time and memory.
 	unlimitedItems = 1 << 28
 
 	// maxDepth is the maximum nesting of builtin calls, of proxies, and of data. Each level takes about 1 KiB of stack.
 	maxDepth = 5000
 )
 
-// New returns the bounds of an interpreter. Its methods add them to builtins.
+// New returns the bounds of an interpreter. The methods of [Bounds] add checks to builtins.
 func New(vm *goja.Runtime, l Limits, h Host) *Bounds {
 	b := &Bounds{vm: vm, host: h, limits: l, items: unlimitedItems, bytes: math.MaxUint64}
 	if l.Time > 0 {

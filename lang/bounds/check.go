@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Check returns an error for limits that are negative, or the conversion of a negative number.
+// Check returns an error for a negative limit, and for one of 2⁶³ or more, such as a converted negative number.
 func Check(callTime time.Duration, callDepth int, memory, iterations, deviceMemory, launches uint64) error {
 	switch {
 	case callTime < 0:

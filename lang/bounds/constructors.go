@@ -12,7 +12,7 @@ import (
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// Arrays adds a size check to the constructors of typed arrays.
+// Arrays adds a size check to ArrayBuffer and the constructors of typed arrays.
 func (b *Bounds) Arrays() {
 	size := map[string]uint64{
 		"Int8Array": 1, "Uint8Array": 1, "Uint8ClampedArray": 1, "Int16Array": 2, "Uint16Array": 2, "Int32Array": 4, "Uint32Array": 4,
@@ -39,7 +39,7 @@ func (b *Bounds) Arrays() {
 	}
 }
 
-// constructors adds checks to the other constructors.
+// constructors adds checks to Map, Set, WeakMap, WeakSet, Proxy and BigInt.
 func (b *Bounds) constructors() {
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
 		b.construct(name, func(args []goja.Value) {
@@ -129,8 +129,8 @@ func (b *Bounds) prepare(look func([]goja.Value), args []goja.Value, newTarget, 
 	look(args)
 }
 
-// converted returns a call with converted arguments, so that the check before a builtin and the builtin itself use the same values:
-// an object may be another number or text each time.
+// converted returns a call with converted arguments, so that the check before a builtin and the builtin itself use the same
+// values: an object may convert to another number or text each time.
 func (b *Bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 	set := func(i int, v goja.Value) {
 		c.Arguments = slices.Clone(c.Arguments)

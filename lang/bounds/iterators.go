@@ -14,7 +14,7 @@ const maxGenerators = 1000
 // all of them.
 const maxBinds = 1000
 
-// Bind adds the nesting check to bind.
+// Bind adds a check of the nesting to Function.prototype.bind, which it tells from the length of the function's name.
 func (b *Bounds) Bind() error {
 	native, err := b.host.Native("Function.prototype.bind")
 	if err != nil {

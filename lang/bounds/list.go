@@ -78,7 +78,8 @@ var typedArrayMethods = []string{
 	"map", "filter", "toReversed", "toSorted", "with",
 }
 
-// lengthOf returns the length property of an array-like object. Its getter may run the script.
+// lengthOf returns the length property of an array-like object, whose getter may run the script. For a string it returns the
+// length, for other values 0.
 func lengthOf(v goja.Value) uint64 {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -94,7 +95,8 @@ func lengthOf(v goja.Value) uint64 {
 	return count(n)
 }
 
-// count converts an argument to a count by the rules of the builtins.
+// count converts an argument to a count by the rules of the builtins. Negative numbers and NaN become 0, and the maximum is
+// 2⁵³.
 func count(v goja.Value) uint64 {
 	if _, ok := v.(*goja.Object); ok {
 		v = v.ToNumber()
@@ -267,7 +269,7 @@ func checkSpread(arg int) check {
 	return func(b *Bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
 }
 
-// checkFlat walks the argument of flat: nested arrays may be deep, and may contain one another repeatedly.
+// checkFlat walks the array on which flat is called: nested arrays may be deep, and may contain one another repeatedly.
 func checkFlat(b *Bounds, name string, c goja.FunctionCall) {
 	depth := 1
 	if d := c.Argument(0); !goja.IsUndefined(d) {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Of returns the number of columns of a text. Escape sequences take none.
+// Of returns the number of columns of a text. Color sequences, from Escape to the letter m, take none.
 func Of(text string) int {
 	n := 0
 	for text != "" {

@@ -155,7 +155,8 @@ func useName(kind ecma.UsingKind) string {
 	return "use"
 }
 
-// Surround returns a list of statements that disposes of the resources of a scope at its end.
+// Surround returns a list of statements that disposes of the resources of a scope at its end. If async is set, disposing awaits
+// promises, with expressions that await makes.
 func Surround(list []ast.Statement, scope string, at file.Idx, async bool, await func(ast.Expression, file.Idx) ast.Expression) []ast.Statement {
 	const failure = "%failure"
 	end := []ast.Statement{statement(helper("dispose", at, ident(scope, at)))}

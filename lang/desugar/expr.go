@@ -31,7 +31,8 @@ func (d *lowerer) named(slot *ast.Expression, name unistring.String) {
 	d.expr(slot)
 }
 
-// made wraps the expression of an asynchronous generator function.
+// made wraps the expression of an asynchronous generator function in a call that sets its prototypes, and its name if it is
+// anonymous.
 func (d *lowerer) made(slot *ast.Expression, f *ast.FunctionLiteral, name unistring.String) {
 	d.result.Made[f] = true
 	at := f.Idx0()
@@ -149,7 +150,8 @@ func (d *lowerer) target(target ast.Expression) {
 	}
 }
 
-// within lowers the body of a function.
+// within calls body to lower code of a function. generator tells whether it is an asynchronous generator; vars receives its new
+// variables.
 func (d *lowerer) within(generator bool, vars *[]*ast.VariableDeclaration, body func()) {
 	outer := *d
 	d.generator, d.top, d.vars = generator, false, vars

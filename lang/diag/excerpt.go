@@ -49,7 +49,7 @@ func PositionAt(file, text string, offset int) Position {
 	}
 }
 
-// InCharacters converts a column in bytes to a column in characters, bounded by the length of the text.
+// InCharacters converts a column in bytes to a column in characters, bounded by the length of the line.
 func InCharacters(text string, p Position) Position {
 	if !p.IsValid() || p.Column <= 1 {
 		return p

@@ -28,7 +28,7 @@ func (l List) Unwrap() []error {
 	return all
 }
 
-// Code returns the ID of the first diagnostic.
+// Code returns the ID of the first diagnostic. The list must not be empty.
 func (l List) Code() string { return l[0].ID }
 
 // Err returns the list as an error: nil if it is empty, and the diagnostic itself if it is the only one.
@@ -43,7 +43,7 @@ func (l List) Err() error {
 }
 
 // Diagnostic returns one diagnostic that stands for the list: the first one, with a note for each other. Its cause is the list,
-// which [All] finds.
+// which [All] finds. A single diagnostic is returned itself, and the list must not be empty.
 func (l List) Diagnostic() *Diagnostic {
 	if len(l) == 1 {
 		return l[0]
@@ -95,7 +95,7 @@ func All(err error) List {
 	return List{{ID: Code(err), Message: Text(err), Hint: Hint(err), Cause: err}}
 }
 
-// joined returns the errors that errors.Join made one of, or nil. It looks behind other errors, except diagnostics.
+// joined returns the errors that errors.Join joined to one, or nil. It unwraps other errors, except diagnostics, to find them.
 func joined(err error) []error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if _, ok := err.(*Diagnostic); ok {

@@ -35,8 +35,8 @@ func (p painter) paint(on, s string) string {
 	return on + s + "\x1b[0m"
 }
 
-// Print writes err for display: a diagnostic with its excerpt, notes, stack, hint and causes; any other error as one line with
-// its code and hint. It writes each of joined errors, and nothing for nil.
+// Print writes err for display: a diagnostic with its excerpt, notes, stack, hint and cause; any other error as one line with
+// its code, and its hint. It writes each of joined errors, and nothing for nil.
 func Print(w io.Writer, err error, colors bool) {
 	_, _ = io.WriteString(w, Format(err, colors))
 }
@@ -217,7 +217,7 @@ func writeStack(b *strings.Builder, p painter, stack []Frame, at Position) {
 	}
 }
 
-// String returns "function (file:line:column)".
+// String returns "function (file:line:column)", or the position alone if the function has no name.
 func (f Frame) String() string {
 	if f.Function == "" {
 		return f.Position.String()
