@@ -16,7 +16,7 @@ import (
 // succeed.
 var ErrLeaveOut = errors.New("no files are written now")
 
-// Files reads files by absolute paths in the machine's form. The zero value reads the machine's.
+// Files reads files by absolute paths in the machine's form. The zero value reads the files of the machine.
 type Files struct {
 	tree fs.FS
 }

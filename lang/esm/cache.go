@@ -17,7 +17,7 @@ type Cache struct {
 	first map[string]answer // first answers of [First]
 	found map[string]string // extensions by path without extension
 	units map[unitKey]*source.Unit
-	links sync.Map // names by which files were read that have others behind links, or not found
+	links sync.Map // paths with symbolic links by which files were read, and paths of files that were not found
 }
 
 // answer is the result of an operation on files.
@@ -36,8 +36,8 @@ func NewCache() *Cache {
 	return &Cache{files: map[string][]byte{}, first: map[string]answer{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
 }
 
-// read returns a file's content at its first read. read, Link, extension, setExtension and Compile accept a nil cache, which caches
-// nothing.
+// read returns a file's content as of its first read. read, Link, extension, setExtension and Compile accept a nil cache, which
+// caches nothing.
 func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return read(path)
@@ -70,7 +70,7 @@ func First[T any](c *Cache, key string, do func() (T, error), keep func() bool) 
 	return value, err
 }
 
-// Link records the name by which a file was read that has another one behind links, or by which no file was found.
+// Link records a path with symbolic links by which a file was read, or the path of a file that was not found.
 func (c *Cache) Link(path string) {
 	if c == nil {
 		return

@@ -247,8 +247,8 @@ func (m *Module) fail(err error) {
 	}
 }
 
-// Job runs fn as one job: reactions of promises run after fn, not between its calls of the script. It returns an interrupt's
-// error or the value of a panic of fn.
+// Job runs fn as one job: reactions of promises run after fn, not between its calls of the script. It returns the exception
+// that fn throws, or the error of an interrupt.
 func (g *Graph) Job(fn func()) error {
 	_, err := g.call(nil, g.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		fn()

@@ -72,7 +72,7 @@ func (g *Graph) checkLinks(m *Module) error {
 	return nil
 }
 
-// linkError ends a module with the SyntaxError of an import or re-export that does not exist.
+// linkError ends a module with the SyntaxError of an import or re-export that does not exist, and returns this error.
 func (g *Graph) linkError(m *Module, from, offset int, err error) error {
 	located := *g.host.Diagnose(g.importError(m, offset, 1, fmt.Errorf("%q %w", m.Unit.Imports[from].From, err)))
 	located.Name = "SyntaxError"

@@ -120,7 +120,7 @@ func calledBy(text string) string {
 	return text
 }
 
-// isEnclosed reports whether one pair of parentheses encloses a text. It takes parentheses in strings for others.
+// isEnclosed reports whether one pair of parentheses encloses a text. It also counts parentheses in strings.
 func isEnclosed(text string) bool {
 	if !strings.HasPrefix(text, "(") {
 		return false
@@ -193,7 +193,8 @@ func (x *Explainer) classMembers(class string) []string {
 // mostListed is the maximum number of members that a hint lists.
 const mostListed = 30
 
-// hintForMember returns a hint for a method that a builtin class lacks.
+// hintForMember returns a hint for a wrong use of a member of a builtin class: how it is written, or another member if the
+// class lacks it.
 func (x *Explainer) hintForMember(class, object, method string) string {
 	members := x.classMembers(class)
 	if slices.Contains(members, method) {

@@ -37,7 +37,8 @@ type Known interface {
 	Imports(file, name string) bool
 	// ModuleNames returns the names of the builtin modules.
 	ModuleNames() []string
-	// Module returns the exports of a builtin module, or nil if no script has used it. declared, unless nil, returns those known before.
+	// Module returns the exports of a builtin module, or nil if no script has used it. declared, unless nil, returns the names
+	// of the exports that are known before its use. known is false if there is no such module.
 	Module(name string) (exports *goja.Object, declared func() []string, known bool)
 }
 

@@ -32,7 +32,7 @@ func (x *Explainer) explainRead(d *diag.Diagnostic, before, after string) {
 	}
 }
 
-// readOf begins the message for the read of a member of undefined.
+// readOf is the prefix of the interpreter's message for the read of a member of undefined.
 const readOf = "Cannot read property '"
 
 // joined returns the text on both sides of a position, with chains of several lines on one.

@@ -88,7 +88,7 @@ var arrayMakers = later.Value[map[string]string]{Make: func() map[string]string 
 	}
 }}
 
-// withArrays adds the members of a class that array libraries have.
+// withArrays adds list, the hints for names of array libraries, to those of a class, and returns the class.
 func withArrays(class map[string]string, list map[string]string) map[string]string {
 	maps.Copy(class, list)
 	return class

@@ -253,7 +253,7 @@ func Fixed(class, property string) string {
 	return "it is read-only: keep what is meant in a variable of your own"
 }
 
-// All returns the hints of all names and forms.
+// All returns the hints of Member, Name and Form.
 func All() []string {
 	var list []string
 	for _, table := range []map[string]string{buffers.Get(), devices.Get(), kernels.Get(), others.Get(), names.Get()} {

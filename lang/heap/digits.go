@@ -5,8 +5,8 @@ const digitCount = 4
 
 const digitPrefix = "github.com/orepl/orepl/lang/heap.digit"
 
-// digits are functions whose names are octal digits. The frames of calls of them on a stack spell an owner's number, with
-// the lowest digit outermost.
+// digits are functions whose names are octal digits. The frames of their calls on a stack spell an owner's number, with the
+// lowest digit outermost.
 var digits [8]func(rest uint32, left int, fn func())
 
 func init() {

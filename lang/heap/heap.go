@@ -82,8 +82,8 @@ func (o *Owner) Run(fn func()) {
 	}
 }
 
-// Exceeds reports whether more bytes, which the owner is about to allocate, beside what it has in use are above a limit. It
-// returns about what it has in use. It may collect garbage.
+// Exceeds reports whether more bytes, which the owner is about to allocate, beside what it has in use are above a limit. used
+// is about what the owner has in use, or the whole heap if that is below the limit. Exceeds may collect garbage.
 func (o *Owner) Exceeds(limit, more uint64) (used uint64, yes bool) {
 	total := inUse()
 	if more <= limit && total <= limit-more {
@@ -173,8 +173,8 @@ func (s *share) divide(list []sample) {
 	}
 }
 
-// deepest is a number of frames that only a stack that the profile cut off has. The profile keeps 128 frames, less those of the
-// allocator.
+// deepest is the number of frames from which on a stack counts as cut off by the profile. The profile keeps 128 frames, less
+// those of the allocator.
 const deepest = 100
 
 // ownerOf returns the number that the innermost digits of a stack spell, or 0. known is false if the stack is cut off.

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// sample is the allocations with one stack.
+// sample describes the allocations with one stack.
 type sample struct {
 	held  uint64     // bytes in use
 	stack [][]string // the names of functions, by frame, innermost first; several if calls are inlined
@@ -124,7 +124,8 @@ func fields(text []byte, each func(field, n uint64, part []byte)) bool {
 	return true
 }
 
-// numbersOf returns the integers of a repeated field, which is packed in bytes or has one integer n.
+// numbersOf returns the integers of a repeated field, which is packed in bytes or has one integer n. It returns 0 for an empty
+// field.
 func numbersOf(n uint64, packed []byte) []uint64 {
 	if packed == nil {
 		return []uint64{n}

@@ -2,7 +2,7 @@ package heap
 
 import "fmt"
 
-// Text writes a number of bytes with a unit, rounded down.
+// Text returns a number of bytes as text with a unit, rounded down.
 func Text(n uint64) string {
 	switch {
 	case n >= 1<<20:

@@ -36,8 +36,8 @@ func Shortest(x float64) float64 {
 	return short
 }
 
-// ends formats the first and last elements of an array. ok is false if the array, which takes this number of lines, is not to
-// be shortened, or has holes at its ends.
+// ends formats the first and last elements of an array. n is the array's length, and lines the number of lines that it takes as
+// a whole. ok is false if it is not to be shortened, or has holes at its ends.
 func (p *printer) ends(o *goja.Object, n, lines, depth int) (text string, ok bool) {
 	if lines <= numbersLines {
 		return "", false

@@ -211,7 +211,8 @@ func isNegativeZero(v goja.Value) bool {
 	return ok && f == 0 && 1/f < 0
 }
 
-// quote chooses the quotes that need the fewest escapes.
+// quote returns s in the quotes that need the fewest escapes. It cuts s after limit bytes, and adds the number of those left
+// out.
 func quote(s string, limit int) string {
 	tail := ""
 	if len(s) > limit {
@@ -291,7 +292,8 @@ func isObject(v goja.Value) bool {
 // runs no code of the script. The key is a string or a symbol.
 func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
 
-// ClassName returns the name of the constructor of o, or "" if its prototype is null or a proxy.
+// ClassName returns the name of the constructor of o, or "Object" if none is found. It returns "" if o is a proxy or has no
+// prototype.
 func (in *Inspector) ClassName(o *goja.Object) string {
 	if o.ExportType() == typeProxy {
 		return ""
@@ -328,7 +330,8 @@ func (in *Inspector) text(o *goja.Object, name string) string {
 	return ""
 }
 
-// className returns the name of the constructor of o, or "" for an object without a prototype.
+// className returns the name of the constructor of o, or "Object" if none is found. It returns "" for an object without a
+// prototype.
 func (in *Inspector) className(o *goja.Object) string {
 	proto := o.Prototype()
 	if proto == nil {

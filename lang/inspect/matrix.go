@@ -8,7 +8,8 @@ import (
 )
 
 // Matrix formats cells with one line per row, right-aligned in columns. Columns in the middle that exceed the width are
-// omitted. cutRow and cutColumn are the row and column before which the caller omitted others, or -1.
+// omitted. cutRow and cutColumn are the row and column before which the caller omitted others, or -1. A width of 0 selects the
+// default. Matrix changes cells.
 func Matrix(cells [][]string, cutRow, cutColumn, width int) string {
 	widths := make([]int, len(cells[0]))
 	total := 1
