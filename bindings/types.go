@@ -95,7 +95,8 @@ func (e *Entry) Type() string {
 	return typ
 }
 
-// Values returns the literals of a union type as written: 'on', 'off', true. It omits all other alternatives.
+// Values returns the string literals of a union type as written, such as 'on', and true and false for boolean. It omits all
+// other alternatives.
 func Values(typ string) []string {
 	var list []string
 	for _, part := range topLevel(typ, "|") {

@@ -217,7 +217,7 @@ func (f *function) findResults(buffers []*ir.Array) error {
 	return nil
 }
 
-// Names returns the sorted names of the library's functions for a type.
+// Names returns the sorted names of the functions of Math that the library has for a type.
 func (l *Library) Names(t ir.Type) []string {
 	var names []string
 	for name, f := range l.functions {
@@ -229,7 +229,8 @@ func (l *Library) Names(t ir.Type) []string {
 	return names
 }
 
-// find returns a function. For a name that starts with "fast.", the exact function is the fallback.
+// find returns the function of Math with a name for a type, or an [*UnknownError]. For a name that starts with "fast.", the
+// exact function is the fallback.
 func (l *Library) find(fn string, t ir.Type) (*function, error) {
 	exact, _ := strings.CutPrefix(fn, "fast.")
 	for _, name := range []string{fn, exact} {

@@ -12,7 +12,7 @@ import (
 type Runtime struct {
 	Environment *launch.Environment       // the state of the module 'offload', which engines share
 	Registry    func() *bindings.Registry // returns the documentation of all names in scripts, which is made at the first call
-	Wrong       error                     // of the program's modules; no engine is made
+	Wrong       error                     // the error of the program's modules, with which no engine is made
 }
 
 // NewEngine returns an engine whose scripts can import orepl's modules and those in the options. All such engines share the devices'

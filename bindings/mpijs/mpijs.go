@@ -22,7 +22,7 @@ import (
 	"github.com/orepl/orepl/runtime/ranks"
 )
 
-// Job is the processes of the job, which the scripts of a runtime share.
+// Job holds the processes of the MPI job, which the scripts of a runtime share.
 type Job struct {
 	member ranks.Member // nil for a process that cannot be part of a job
 	mu     sync.Mutex

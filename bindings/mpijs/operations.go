@@ -96,7 +96,7 @@ func typed(t offload.Type, run ranks.Operation) func(ctx context.Context) (ranks
 	}
 }
 
-// arguments are those of a collective operation. A wrong one is the error of its payload, which the other ranks get, too.
+// arguments are those of a collective operation. Their first error is that of the payload, which the other ranks receive, too.
 type arguments struct {
 	m         *module
 	g         *ranks.Group

@@ -355,7 +355,8 @@ func differingLine(file, got, want string) *diag.Diagnostic {
 	return failure("line %d is %s, but in the golden file %s it is %s", i+1, line(a), file, line(b))
 }
 
-// numbers returns a value whose numbers JSON can hold: those that are not finite are texts, and keys of maps are texts.
+// numbers returns a value that JSON can hold. Numbers that are not finite, BigInts and keys of maps become texts, and undefined
+// becomes null.
 func numbers(x any) any {
 	if f, ok := number(x); ok {
 		if math.IsNaN(f) || math.IsInf(f, 0) || isBig(x) {

@@ -69,7 +69,7 @@ func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 	return promise, nil
 }
 
-// input converts a value of a script: a number, an array, or an object with data and shape.
+// input converts a value of a script: a number, a boolean, a text, an array, or an object with data and shape.
 func (m *module) input(p *pipelines.Pipeline, name string, v goja.Value) (in pipelines.Input, err error) {
 	in.Name = name
 	o, ok := v.(*goja.Object)

@@ -30,7 +30,7 @@ type Result struct {
 	Duration time.Duration
 }
 
-// Module returns the module 'test'. Without a suite, tests run at once.
+// Module returns the module 'test'. Without a suite, a test runs when it is declared.
 func Module(s *Suite) bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "test", Instantiate: func(e *lang.Engine) (*goja.Object, error) { return instantiate(e, s) }},

@@ -47,7 +47,7 @@ func parse() map[string]string {
 // Text returns the text of a function of this package, or of the module 'kernels'. It returns "" for an unknown name.
 func Text(name string) string { return functions()[name] }
 
-// Names returns the names of the functions.
+// Names returns the names of all functions that [Text] finds, in no order.
 func Names() []string {
 	names := make([]string, 0, len(functions()))
 	for name := range functions() {

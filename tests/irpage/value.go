@@ -293,7 +293,7 @@ func convert(from, to ir.Type, b uint64) uint64 {
 	return math.Float64bits(float64(b))
 }
 
-// saturate returns the integer of type to that is nearest to x, truncated.
+// saturate returns the integer of type to that is nearest to x, truncated; 0 for NaN.
 func saturate(to ir.Type, x float64) uint64 {
 	if x != x {
 		return 0
@@ -314,7 +314,7 @@ func saturate(to ir.Type, x float64) uint64 {
 	return low(to, wrap(x))
 }
 
-// wrap returns the low 64 bits of x, truncated.
+// wrap returns the low 64 bits of x, truncated; 0 for NaN and infinities.
 func wrap(x float64) uint64 {
 	if x != x || math.IsInf(x, 0) {
 		return 0

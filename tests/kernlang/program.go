@@ -219,7 +219,7 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	return res, nil
 }
 
-// lowered compares the case with its lowered kernel, for each target in turn, and with its PTX.
+// lowered compares the case with its lowered kernel for one of the targets, which change from run to run, and with its PTX.
 func (r *Runner) lowered(c *oracle.Case) error {
 	r.runs++
 	target := r.targets[r.runs%len(r.targets)]
@@ -265,7 +265,8 @@ func has(k *ir.Kernel, op ir.Op) (found bool) {
 	return found
 }
 
-// lacks reports whether a kernel uses a feature that a device lacks. A device may also lack a clock.
+// lacks reports whether a device may refuse a kernel: it lacks exact arithmetic or a feature that the kernel uses. Any device
+// may lack a clock.
 func lacks(f *offload.Features, k *ir.Kernel) (lacks bool) {
 	k.Body.Walk(func(in *ir.Instr) {
 		lacks = lacks || in.Op == ir.Clock || in.Op == ir.Call && !f.Calls || in.Type() == ir.F64 && !f.F64 || in.Op == ir.Atomic && in.Elem.Size() == 8 && !f.Atomics64

@@ -27,7 +27,7 @@ type Faults struct {
 	Seed  uint64
 	Piece int           // maximum bytes that are passed on at once; 0 for no limit
 	Delay time.Duration // maximum delay of a piece
-	Stall time.Duration // a pause of one direction, at a random byte among the first MiB; 0 for none
+	Stall time.Duration // a pause at a random byte among the first MiB, in about half of the directions; 0 for none
 	Cut   int64         // bytes of one direction after which the connection ends; 0 for no end
 	Back  bool          // Cut counts the bytes of the side that accepted the connection
 	End   End
@@ -118,7 +118,7 @@ type connection struct {
 	silent    chan struct{} // closed when bytes are dropped
 }
 
-// pass copies bytes from src to dst until either ends.
+// pass copies bytes from src to dst until either ends. cuts says whether Faults.Cut counts these bytes.
 func (c *connection) pass(dst, src net.Conn, r *rand.Rand, cuts bool) {
 	f := c.faults
 	stall := int64(-1)

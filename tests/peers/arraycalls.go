@@ -69,7 +69,7 @@ func arrayCalls(r *report) error {
 	return nil
 }
 
-// over prints the difference between ours and a bound launch in nanoseconds, in alternating runs.
+// over prints the median difference between ours and a bound launch in nanoseconds, with its quartiles, over alternating runs.
 func (r *report) over(name string, ours, bound func() (float64, error)) error {
 	var own, more []float64
 	for range 21 {

@@ -26,10 +26,12 @@ const (
 	factor = 1024
 )
 
-// operands are the arrays of the comparison: random floats over [−1, 1), their reverse, a matrix of them, and random integers.
+// operands are the arrays that the operations take: x of random floats over [−1, 1), its reverse y, x as a matrix, random
+// integers, and the factors a and b of matmul.
 type operands struct{ x, y, matrix, integers, a, b array.Array }
 
-// arrayOperation is an operation with the element of its result that the peers print. tolerance is relative.
+// arrayOperation is an operation with the index of the element of its result that the peers print. tolerance is relative to
+// that element if it exceeds 1, otherwise absolute.
 type arrayOperation struct {
 	name      string
 	run       func(r *array.Run, o *operands) (array.Array, error)
@@ -37,7 +39,7 @@ type arrayOperation struct {
 	tolerance float64
 }
 
-// last is the element of an array of side² elements.
+// last is the index of the last element of an array of side² elements.
 const last = side*side - 1
 
 // arrayOperations are the operations of arrays.cpp and arrays.py.
@@ -149,7 +151,8 @@ func besidePeer(r *report, run *array.Run, o *operands, clock func() float64, co
 	return p.close()
 }
 
-// withOperands calls f with the arrays, a folder that exists until it returns, and a file there from which the peers make theirs.
+// withOperands calls f with the arrays, a folder that exists until f returns, and a file in it from which the peers make their
+// arrays.
 func withOperands(r *array.Run, f func(o *operands, dir, file string) error) error {
 	o, data, err := makeOperands(r)
 	if err != nil {
@@ -167,7 +170,7 @@ func withOperands(r *array.Run, f func(o *operands, dir, file string) error) err
 	return f(o, dir, file)
 }
 
-// makeOperands makes the arrays and returns the bytes of those from which the peers make theirs.
+// makeOperands makes the arrays. It returns the bytes of x and integers, from which the peers make theirs.
 func makeOperands(r *array.Run) (o *operands, data []byte, err error) {
 	o = &operands{}
 	if o.x, err = r.Random(ir.F32, []int{side * side}, 1, -1, 1); err != nil {
@@ -229,7 +232,8 @@ func (op *arrayOperation) compare(r *report, run *array.Run, o *operands, clock 
 	return err
 }
 
-// time runs the operation, waits for it, and frees its result, of which it returns an element.
+// time runs the operation, waits for it, and frees its result. It returns the time until the operation was complete, and an
+// element of the result.
 func (op *arrayOperation) time(run *array.Run, o *operands, clock func() float64) (seconds, element float64, err error) {
 	start := clock()
 	a, err := op.run(run, o)
@@ -247,7 +251,7 @@ func (op *arrayOperation) time(run *array.Run, o *operands, clock func() float64
 	return seconds, element, a.Free()
 }
 
-// elementOf returns an element of an array as a number.
+// elementOf returns element i of an array of f32, u32 or i32 as a number.
 func elementOf(run *array.Run, a array.Array, i int64) (float64, error) {
 	flat, err := run.Reshape(a, []int{-1})
 	if err != nil {

@@ -79,7 +79,7 @@ func buildCUDA() (*cudaPeer, error) {
 	return p, nil
 }
 
-// failed returns CUDA's status as an error.
+// failed returns a status of CUDA as an error, or nil for success.
 func failed(what string, status int32) error {
 	if status != 0 {
 		return fmt.Errorf("%s: CUDA failed with %d", what, status)
@@ -147,7 +147,8 @@ func (k *cudaKernel) run(times int) error {
 	return failed("wait", k.wait())
 }
 
-// besideCUDA compares a workload with its kernel in CUDA C++, without and with checks. Launches of about 20 ms follow each other.
+// besideCUDA compares a workload with its kernel in CUDA C++, without and with checks. A measurement launches for about 20 ms
+// and then waits.
 func (w *workload) besideCUDA(r *report, dev offload.Device, peer *cudaPeer) (ratios [2]float64, err error) {
 	k, err := peer.of(w)
 	if err != nil {

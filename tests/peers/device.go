@@ -185,7 +185,7 @@ func copyRate(size int, run func() error) func() (float64, error) {
 	}
 }
 
-// copies compares submit and retrieve with the C library's memcpy on the same memory.
+// copies compares submit, retrieve and copies between buffers with the C library's memcpy on the same memory.
 func copies(r *report) error {
 	libc, err := purego.Dlopen("libc.so.6", purego.RTLD_NOW)
 	if err != nil {

@@ -32,7 +32,7 @@ type workload struct {
 	buffers    []ir.Type
 	dims       [][]int
 	result     int     // index of the buffer to compare
-	tolerance  float64 // relative; 0 compares integers, of which 1% may differ because C contracts
+	tolerance  float64 // relative; 0 for integers: bytes must agree, and 1% of 32-bit ones may differ, since C contracts
 	scalars    []uintptr
 	group      [3]int // group size; zero for the language's default
 	symbol     string // name of the C function
@@ -368,7 +368,7 @@ func (w *workload) prepare(dev offload.Device) (_ *prepared, err error) {
 	return p, nil
 }
 
-// buffer returns buffer i on a device whose memory the host can access.
+// buffer allocates buffer i on a device, and fills it if the host can access its memory.
 func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 	data := w.contents(i)
 	m, err := dev.Allocate(int64(len(data)), offload.DeviceMemory)
@@ -378,7 +378,7 @@ func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 	return m, err
 }
 
-// contents returns the bytes of buffer i. Buffers of a single element, such as results, are 0.
+// contents returns the bytes of buffer i. A buffer of a single float, such as a sum, is 0.
 func (w *workload) contents(i int) []byte {
 	t := w.buffers[i]
 	n := 1
@@ -405,8 +405,8 @@ func (w *workload) contents(i int) []byte {
 	return b
 }
 
-// eachWorkload compares the workloads, all or those whose names begin with OREPL_PEERS_ONLY, and prints the means of their ratios.
-// compare returns the ratios without and with checks.
+// eachWorkload compares the workloads whose names begin with OREPL_PEERS_ONLY, by default all. It prints the geometric mean of
+// their ratios and the least ratio. compare returns the ratios without and with checks.
 func eachWorkload(compare func(w *workload) (ratios [2]float64, err error)) {
 	logs, least, n := [2]float64{}, [2]float64{math.Inf(1), math.Inf(1)}, 0
 	for i := range workloads {
@@ -499,7 +499,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr, clock func
 	return err
 }
 
-// agree compares the results of both sides.
+// agree returns an error unless the results of both sides agree within the tolerance.
 func (w *workload) agree(a, b []byte) error {
 	different := 0
 	size := w.buffers[w.result].Size()

@@ -9,11 +9,12 @@
 //
 //	gcc                                         all that compare with C
 //	clang-19, libomp-19-dev                     suites
-//	g++, python3-numpy                          arrays
+//	g++                                         arrays, arrayspocl
+//	python3-numpy                               arrays
 //	libopenblas0                                gemm
 //	clang-19                                    compilers, target
 //	clang-tools-19, libomp-19-dev               target
-//	pocl-opencl-icd, ocl-icd-libopencl1         pocl
+//	pocl-opencl-icd, ocl-icd-libopencl1         pocl, opencl, arrayspocl
 //	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi, osu
 //
 // The comparisons cuda and cupy need an NVIDIA GPU, nvcc of CUDA's toolkit, and python3 with CuPy.
@@ -100,8 +101,8 @@ func main() {
 // report prints measurements.
 type report struct{}
 
-// pair alternates two measurements for rounds and prints them. A measurement returns a figure in unit. It returns the median
-// of ours/theirs; whether more is better depends on the caller.
+// pair measures ours and theirs in turn for a number of rounds, and prints their medians. Both return a figure in unit. pair
+// returns the median of ours/theirs; whether more is better depends on the caller.
 func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float64, error)) (ratio float64, err error) {
 	var a, b, ratios []float64
 	for i := 0; i < rounds; i++ {
@@ -129,7 +130,7 @@ func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float6
 	return mid, nil
 }
 
-// alone prints a measurement without a peer.
+// alone prints the median of a measurement without a peer, with its quartiles.
 func (r *report) alone(name, unit string, rounds int, run func() (float64, error)) error {
 	var xs []float64
 	for range rounds {

@@ -54,7 +54,7 @@ func eachTwice(r *report, first, second string, change func(*prepared)) error {
 	return nil
 }
 
-// twice compares a workload on two devices.
+// twice compares a workload on two devices. It applies change to the second side.
 func (w *workload) twice(r *report, devices [2]offload.Device, change func(*prepared)) error {
 	var sides [2]*prepared
 	for i, dev := range devices {
@@ -73,7 +73,7 @@ func (w *workload) twice(r *report, devices [2]offload.Device, change func(*prep
 	turn := func(rate func() (float64, error)) func() (float64, error) {
 		return func() (float64, error) {
 			x, err := rate()
-			if runs++; runs%2 == 0 && devices[0] == devices[1] { // see compare
+			if runs++; runs%2 == 0 && devices[0] == devices[1] { // exchanges the memory of both sides, as compare does
 				a, b := sides[0].launch.Args, sides[1].launch.Args
 				for i := range a {
 					a[i].Memory, b[i].Memory = b[i].Memory, a[i].Memory

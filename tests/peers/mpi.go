@@ -88,7 +88,8 @@ type mpiPair struct {
 	hostless          bool // the C program has no process besides the workers
 }
 
-// run alternates both jobs for rounds and returns the figures that they print.
+// run alternates both jobs for a number of rounds and returns the figures that they print, ours first. Our host has the role;
+// the C program has more as its arguments.
 func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map[string]float64, err error) {
 	var args []string
 	if p.launcher == "mpirun.openmpi" {
@@ -128,7 +129,7 @@ func (p *mpiPair) tasks(r *report) error {
 	return err
 }
 
-// nextFigure returns a function that returns the figure of the next round at each call.
+// nextFigure returns a function that returns the named figure of the next round at each call.
 func nextFigure(rounds []map[string]float64, name string) func() (float64, error) {
 	at := -1
 	return func() (float64, error) {
@@ -141,7 +142,7 @@ func nextFigure(rounds []map[string]float64, name string) func() (float64, error
 	}
 }
 
-// exchanges compares launches and copies.
+// exchanges compares launches and copies of jobs with up to two workers, and prints the times of scripts.
 func (p *mpiPair) exchanges(r *report) error {
 	const rounds = 5
 	if p.workers > 2 {

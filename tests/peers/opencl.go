@@ -254,7 +254,7 @@ type clKernel struct {
 	buffers []uintptr
 }
 
-// kernel returns a kernel whose buffers use host memory.
+// kernel returns a kernel whose buffers use the memory, or copies of it with ownMemory.
 func (cl *driver) kernel(name string, memory []offload.Memory) (*clKernel, error) {
 	flags := uint64(1 << 3) // CL_MEM_USE_HOST_PTR
 	if cl.ownMemory {

@@ -69,7 +69,8 @@ func emptyOn(ctx context.Context, dev offload.Device) (k offload.Kernel, close f
 	return k, func() { _ = program.Unload() }, err
 }
 
-// besideDriver compares a workload with its kernel in OpenCL C, without and with checks.
+// besideDriver compares a workload with its kernel in OpenCL C, without and with checks. The driver copies its buffers'
+// contents from the memory of host.
 func (w *workload) besideDriver(r *report, host, dev offload.Device, cl *driver) (ratios [2]float64, err error) {
 	var others []offload.Memory
 	for i := range w.buffers {

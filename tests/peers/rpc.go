@@ -51,7 +51,7 @@ func newRPCSide() (s *rpcSide, err error) {
 	return s, err
 }
 
-// enter implements the Go service, which records the time.
+// enter implements the Go services timed and quick, which record the time.
 func (s *rpcSide) enter(x int32) int32 {
 	s.entries = append(s.entries, int64(time.Since(s.start)))
 	return x + 1
@@ -163,7 +163,8 @@ func rpc(r *report) error {
 	return s.prints(r)
 }
 
-// compiledMedian measures calls of a compiled kernel by the time between two calls of the service.
+// compiledMedian returns a measurement of n calls of a service by a compiled kernel: the median nanoseconds from one call to
+// the next.
 func (s *rpcSide) compiledMedian(service string, n int) func() (float64, error) {
 	return func() (float64, error) {
 		s.entries = s.entries[:0]
@@ -181,7 +182,7 @@ func (s *rpcSide) compiledMedian(service string, n int) func() (float64, error) 
 	}
 }
 
-// idleShare returns the processor time of this process during a native kernel that makes no calls.
+// idleShare returns the percentage of a processor that this process uses during a native kernel without calls.
 func (s *rpcSide) idleShare() (float64, error) {
 	ended := make(chan error, 1)
 	go func() {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// startup compares the processor time of whole processes and reports our peak memory, and the part of it that is not pages of files.
+// startup compares the processor time of whole processes. It prints the peak memory of ours, and what ownMemory returns.
 func startup(r *report) error {
 	dir, err := os.MkdirTemp("", "orepl-peers")
 	if err != nil {
@@ -63,7 +63,8 @@ func startup(r *report) error {
 	return nil
 }
 
-// ownMemory returns the KiB of memory of a script that only reads them, without the pages of files, which processes share.
+// ownMemory returns the memory in KiB of a process that runs a script which only reads this figure. It excludes the pages of
+// files, which processes share.
 func ownMemory(orepl, dir string) (int64, error) {
 	const script = "import { readText } from 'fs'\nconsole.log((await readText('/proc/self/status')).match(/^RssAnon:\\s*(\\d+) kB/m)[1])\n"
 	name := filepath.Join(dir, "memory.js")

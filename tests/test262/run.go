@@ -235,7 +235,8 @@ func (h *host) prepare(vm *goja.Runtime, t *test, print func(string)) error {
 	return nil
 }
 
-// program compiles a file of the harness as sloppy global code, in older terms if the interpreter does not know its syntax.
+// program compiles a file of the harness as sloppy global code. It lowers the file to ECMAScript 2017 if the interpreter does
+// not know its syntax.
 func (h *host) program(name string) (*goja.Program, error) {
 	if p := h.harness[name]; p != nil {
 		return p, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// chunkBytes is the size of a read, in bytes.
+// chunkBytes is the maximum size of a read, in bytes.
 const chunkBytes = 64 << 10
 
 // input is the standard input of an engine. Reads happen in the order of the script's calls.
@@ -190,7 +190,7 @@ func (in *input) line(ctx context.Context) (line []byte, done bool, err error) {
 	}
 }
 
-// read appends bytes to rest.
+// read appends bytes to rest, or returns why there are none: the end of the input, a failure of the reader, or that of ctx.
 func (in *input) read(ctx context.Context) error {
 	if in.ended != nil {
 		return in.ended

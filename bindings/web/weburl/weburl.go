@@ -16,7 +16,7 @@ type URL struct {
 	Username, Password string
 	Host               string
 	HasHost            bool // true for file:///a, whose host is empty; false for mailto:a
-	Port               int  // noPort if absent, or the default port of the scheme
+	Port               int  // noPort if it is absent or the default port of the scheme
 	Opaque             bool // the path is a single string, as in mailto:a
 	path               []string
 	query, fragment    *string

@@ -58,7 +58,7 @@ type variable struct {
 type array struct {
 	name  string
 	class class
-	mask  int // length minus 1; the length is a power of two
+	mask  int // length minus 1, where the length is a power of two; of a shared array the length
 }
 
 // generator writes one program.
@@ -241,7 +241,7 @@ func (g *generator) load(c class) string {
 	return g.leaf(c)
 }
 
-// store writes a store of an expression of a class to the item's own element of an output.
+// store returns a statement that stores an expression of a class in the item's own element of an output.
 func (g *generator) store(x string, c class) string {
 	out := g.own[g.IntN(len(g.own))]
 	x = g.convert(x, c, out.class)
