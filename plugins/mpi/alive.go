@@ -38,7 +38,7 @@ type identity struct {
 	Bell    bell.Address
 }
 
-// meet exchanges identities. It is collective: all processes must call it.
+// meet returns the identities of all processes, by rank. It is collective: all processes must call it.
 func (w *world) meet(me *identity) ([]identity, error) {
 	mine, err := binary.Append(nil, binary.LittleEndian, me)
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *world) meet(me *identity) ([]identity, error) {
 }
 
 // network identifies the network in which addresses of loopback interfaces reach the same processes: that of a running system, or of
-// a container on it. Names of machines may be equal.
+// a container on it. The name of the machine would not suffice, since machines may have equal names.
 func network() [sha256.Size]byte {
 	name, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // both are empty on other systems
@@ -133,7 +133,8 @@ func (w *world) introduce() error {
 	return nil
 }
 
-// expect accepts connections of hosts, on the loopback interface only if all processes are on this machine.
+// expect accepts connections of hosts, and sets the port, the token and the addresses in me. If near is set, all processes share this
+// network, and only the loopback interface is used.
 func (w *world) expect(me *identity, near bool) error {
 	port, token, err := w.beats.Listen(near)
 	if err != nil {
@@ -159,7 +160,7 @@ func (w *world) expect(me *identity, near bool) error {
 	return nil
 }
 
-// attach connects this host to a worker.
+// attach connects this host to the worker or other host of a rank, whose identity is p.
 func (w *world) attach(rank int, p, me *identity) error {
 	var places []string
 	if p.Network == me.Network {
@@ -232,8 +233,8 @@ const (
 	slowTime = time.Minute
 )
 
-// wait waits until this process has left the job, and returns its error. A host waits for other hosts, for slowTime if nothing detects
-// their death.
+// wait waits until this process has left the job, and returns the error of finalizing MPI. It first waits for the hosts to leave, a host
+// for at most slowTime if nothing detects their death. If MPI does not end in time, it returns nil.
 func (w *world) wait() error {
 	var late <-chan time.Time
 	if w.role == hostRole && w.beats.Silence == 0 {
@@ -315,11 +316,12 @@ func (w *world) endFrozen() {
 	}
 }
 
-// passedOn reports whether the launcher has read all output of this process. MPICH's drops the rest after it has found a dead process.
+// passedOn reports whether the launcher has read all output of this process. MPICH's launcher drops what it has not read when it finds
+// a dead process.
 func passedOn() bool { return unread(int(syscall.Stdout)) == 0 && unread(int(syscall.Stderr)) == 0 }
 
-// endStopped ends the lost processes of this machine that a signal has stopped, since launchers wait for them, and so does MPI's end. It
-// reports whether there was one.
+// endStopped ends the lost processes of this machine that a signal has stopped, since launchers and the end of MPI wait for them. It
+// reports whether there was one. A worker ends none.
 func (w *world) endStopped() (ok bool) {
 	if w.role != hostRole {
 		return false

@@ -12,8 +12,8 @@ import (
 // launcherLook is the interval of looks at the launcher's process.
 const launcherLook = 500 * time.Millisecond
 
-// EndWithLauncher ends this process by [fatal.End] when its launcher ends, as after a kill. It does so too when the orepl mpirun
-// ends that started the launcher. Otherwise a script would run on without a launcher that waits for it.
+// EndWithLauncher makes this process end by [fatal.End] when its launcher ends, as after a kill, or the orepl mpirun that started the
+// launcher. Otherwise a script would run on without a launcher that waits for it. Without a launcher it does nothing.
 func EndWithLauncher() {
 	parent, command := os.Getppid(), job.Command()
 	if !Launched() {

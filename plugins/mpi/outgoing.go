@@ -85,7 +85,7 @@ func (s *stream) flushed() error {
 	return o.failed
 }
 
-// drop discards unsent data.
+// drop discards unsent data and ends sending.
 func (s *stream) drop() {
 	s.world.calling.Lock()
 	defer s.world.calling.Unlock()

@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
 )
 
-// A process that a signal has stopped counts as lost after stoppedTime. A time of silence above stoppedShare times that makes it longer.
+// A process that a signal has stopped counts as lost after stoppedTime, or after 1/stoppedShare of the time limit for silence if that is
+// longer.
 const (
 	stoppedTime  = time.Second
 	stoppedShare = 10
@@ -17,8 +18,8 @@ const (
 type patrol struct {
 	processes map[int]int // by rank
 	stopped   func(process int) bool
-	looks     int         // in a row at a stopped process, after which it is lost
-	seen      map[int]int // such looks by rank
+	looks     int         // number of successive looks at a stopped process after which it is lost
+	seen      map[int]int // number of such looks so far, by rank
 }
 
 // newPatrol returns a patrol of processes for a time of silence.
@@ -26,7 +27,7 @@ func newPatrol(processes map[int]int, silence time.Duration) *patrol {
 	return &patrol{processes: processes, stopped: members.Stopped, looks: 1 + int(max(stoppedTime, silence/stoppedShare)/lookEvery), seen: map[int]int{}}
 }
 
-// look returns the ranks whose processes are to count as lost from now on.
+// look looks at each process once, and returns the ranks of those that count as lost since this look.
 func (p *patrol) look() (lost []int) {
 	for rank, process := range p.processes {
 		if p.seen[rank]++; !p.stopped(process) {

@@ -100,8 +100,8 @@ const (
 	idleBytes   = 8  // maximum bytes of messages that idle workers send
 	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
-	longPause   = 10 * time.Millisecond  // after dozeAfter, if this process cannot be woken
-	dozePause   = 250 * time.Millisecond // if it can be
+	longPause   = 10 * time.Millisecond  // pause after dozeAfter, if other processes cannot wake this one
+	dozePause   = 250 * time.Millisecond // pause after dozeAfter, if they can
 	dozeAfter   = 5 * time.Second        // time without messages
 	tellTime    = time.Second            // time for other processes to learn that this one dozes
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
@@ -224,7 +224,8 @@ func (w *world) lockedStep() (worked, busy bool, err error) {
 	return w.step()
 }
 
-// step makes progress once. The caller holds calling. busy reports whether messages are in flight.
+// step makes progress once. The caller holds calling. worked reports whether a message has completed, busy whether messages are in
+// flight.
 func (w *world) step() (worked, busy bool, err error) {
 	if w.over || w.failure != nil {
 		return false, false, w.failure
@@ -347,7 +348,8 @@ func (w *world) drive(done func() bool) bool {
 	}
 }
 
-// receive receives one message at a time, which keeps the order within streams. It returns the size of a completed message.
+// receive continues to receive the message *r, or begins the next one if *r is nil. One message at a time keeps the order within
+// streams. It returns the size of a message that has completed; ok is false if none has.
 func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 	if *r == nil {
 		rank, tag, size, ok, err := w.lib.Probe()
@@ -456,7 +458,7 @@ func (w *world) sendAndWait(data []byte, rank, tag int) error {
 	return w.waitFor(m)
 }
 
-// waitFor waits until the caller may modify a message's data.
+// waitFor waits until the caller may modify a message's data, and returns the error of sending it.
 func (w *world) waitFor(m *message) error {
 	w.drive(func() bool { return len(m.done) > 0 })
 	return <-m.done

@@ -11,8 +11,8 @@ import (
 // scripts is the hosts of the job as package ranks sees them. The fields are guarded by the mutex of the world.
 type scripts struct {
 	hosts    []int // ranks of the hosts in the job
-	taken    func(rank int, r io.ReadCloser)
-	departed func(rank int, why error)
+	taken    func(rank int, r io.ReadCloser) // argument accept of Serve; nil before
+	departed func(rank int, why error)       // argument left of Serve
 	early    []func() // calls of taken and departed before Serve
 	closed   bool     // this host ends its streams
 }
@@ -36,7 +36,7 @@ func (s *scripts) leave(rank int, why error) {
 	}
 }
 
-// do runs a call after Serve.
+// do runs a call, or keeps it until Serve is called.
 func (s *scripts) do(call func()) {
 	if s.taken == nil {
 		s.early = append(s.early, call)

@@ -20,7 +20,7 @@ const (
 	goneLooks    = 2  // looks without a process, after which it has ended
 	absentLooks  = 20 // looks after which a process that was never there does not exist
 	stoppedLooks = 8  // looks after which a stopped process counts as lost
-	connectLooks = 480
+	connectLooks = 480           // looks after which a job that is not connected has failed
 	brokenPause  = 4 * lookEvery // time for other processes to find the cause before they find this one's end
 )
 
@@ -48,7 +48,8 @@ func newSentry() *sentry {
 		absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
 }
 
-// look returns the ranks that have ended or do not run, with the reasons. It returns nil if the processes cannot be found.
+// look looks for the processes of all ranks. It returns those that have ended, do not exist or are stopped, with the reasons; each rank
+// once. It kills stopped ones. It returns nil if the processes cannot be found.
 func (s *sentry) look() map[int]error {
 	s.looks++
 	found, ok := s.find()
@@ -93,7 +94,8 @@ func endedError(rank int) error {
 	return fmt.Errorf("the process of rank %d ended before the job was connected; see what it printed", rank)
 }
 
-// wait waits for the result of this process's beginning, or for a process that does not join.
+// wait waits until this process has joined the job, and returns the error of that. If another process does not join, it calls abandon
+// and returns the reason.
 func (s *sentry) wait(ready <-chan error) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -130,7 +132,8 @@ func abandon(reason error) error {
 	return reason
 }
 
-// expect loses hosts that end or stop before they have connected to this worker.
+// expect loses hosts that end, stop or take too long before they have connected to this process. It returns when all have connected or
+// are lost.
 func (s *sentry) expect(w *world) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -159,14 +162,15 @@ func (s *sentry) expect(w *world) {
 	}
 }
 
-// isWatched reports whether a host has connected to this worker or is lost.
+// isWatched reports whether a host has connected to this process or is lost.
 func (w *world) isWatched(rank int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.watched[rank] || w.lost[rank] != nil
 }
 
-// ended returns an error if a rank of this machine has ended.
+// ended returns an error if a rank has ended. It returns nil if it cannot tell: not all processes of the job are on this machine, or
+// the system does not show them.
 func ended(rank int) error {
 	found, ok := members.Local()
 	if _, here := found[rank]; !ok || here || job.Current().Local != job.Current().Size {

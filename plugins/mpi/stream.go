@@ -54,7 +54,7 @@ func (s *stream) full() bool {
 	return s.bytes > maxInbox && !s.closed
 }
 
-// put appends a message to the inbox.
+// put appends a message to the inbox. An empty message means that the other side has closed the stream.
 func (s *stream) put(data []byte) {
 	s.calm.Store(len(data) <= idleBytes)
 	s.mu.Lock()
@@ -72,7 +72,8 @@ func (s *stream) put(data []byte) {
 	}
 }
 
-// signal wakes goroutines after a change. The caller holds s.mu.
+// signal updates ready, and wakes goroutines after a change. While a goroutine drives the stream, it wakes them only for a reader. The
+// caller holds s.mu.
 func (s *stream) signal() {
 	s.ready.Store(len(s.inbox) > 0 || s.over != nil || s.closed)
 	if s.parked > 0 && (s.driven == 0 || s.readers > 0) {
@@ -151,7 +152,7 @@ func (s *stream) Wait() {
 	s.park(func() bool { return s.driven == 0 || s.over != nil || s.closed })
 }
 
-// park waits until Read would not wait and until returns true. It calls until with s.mu held.
+// park waits until Read would not wait and the function until returns true, which it calls with s.mu held.
 func (s *stream) park(until func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ type world struct {
 	roles []byte
 	progress
 
-	finishing chan struct{} // closed when all messages have ended
+	finishing chan struct{} // closed when background has ended
 	ended     chan struct{} // closed when run has returned
 	err       error         // error of run; set before finishing is closed, or by Finalize before ended is closed
 
@@ -59,7 +59,7 @@ type world struct {
 	mu      sync.Mutex
 	lost    map[int]error // errors of lost processes, by rank
 	left    map[int]bool  // hosts that have said goodbye or are lost
-	watched map[int]bool  // hosts that have connected to this worker
+	watched map[int]bool  // hosts that have connected to this process
 	streams map[address]*stream
 	next    int // number of the next connection
 	accept  func(*stream)
@@ -193,7 +193,8 @@ func (w *world) deliver(r *reception) error {
 	return nil
 }
 
-// mayLeave reports whether no message can arrive any more: this host is leaving, and all hosts have left.
+// mayLeave reports whether no message can arrive any more: no stream is open, all other hosts have left, and this process is a worker or
+// a leaving host.
 func (w *world) mayLeave() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,7 +228,7 @@ func (w *world) dialPeer(_ context.Context, address string) (io.ReadWriteCloser,
 	return w.dial(rank)
 }
 
-// losePeer ends the connections of another worker to this one: the script has lost it.
+// losePeer loses another worker, by its address, since the script has lost it. It ignores addresses of other processes.
 func (w *world) losePeer(address string) {
 	if rank, err := strconv.Atoi(address); err == nil && rank >= 0 && rank < len(w.roles) && w.roles[rank] == workerRole {
 		w.lose(rank, fmt.Errorf("the script has lost the process of rank %d", rank))

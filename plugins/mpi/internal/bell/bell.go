@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Address tells other processes of this machine where a bell is. It is zero if they cannot ring it.
+// Address tells other processes of this machine where a bell is. It is zero for a bell that they cannot ring.
 type Address struct {
 	PID   int32
 	File  int32 // number of an open file of that process
@@ -17,7 +17,7 @@ type Address struct {
 
 // Bell is a bell of this process, or of another one.
 type Bell struct {
-	word    *atomic.Uint32 // bit 0: rings are heard; the others change when it rings
+	word    *atomic.Uint32 // bit 0 is set if rings are heard; the other bits change when the bell rings
 	address Address
 }
 
@@ -34,7 +34,7 @@ func New() *Bell {
 	return b
 }
 
-// Address returns where others find the bell.
+// Address returns the address by which other processes find the bell.
 func (b *Bell) Address() Address { return b.address }
 
 // Open returns the bell of another process, nil if this process cannot ring it.
@@ -49,7 +49,7 @@ func Open(a Address) *Bell {
 	return &Bell{word: word, address: a}
 }
 
-// Ring wakes the bell's owner if it hears, after which it does not. The receiver may be nil.
+// Ring wakes the bell's owner if the owner hears rings; then it no longer does until it calls Hear. The receiver may be nil.
 func (b *Bell) Ring() {
 	if b == nil {
 		return
@@ -59,7 +59,7 @@ func (b *Bell) Ring() {
 	}
 }
 
-// Wake wakes the owner, which calls it, from Wait.
+// Wake ends the owner's Wait. Only the owner may call it.
 func (b *Bell) Wake() {
 	b.word.Add(heard + 1)
 	wake(b.word)

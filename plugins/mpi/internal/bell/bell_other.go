@@ -13,7 +13,7 @@ func share([16]byte) (*atomic.Uint32, Address, error) { return nil, Address{}, e
 
 func find(Address) (*atomic.Uint32, error) { return nil, errors.ErrUnsupported }
 
-// changed is closed at the next wake of any word of this process, which has one.
+// mu guards changed, which the next call of wake closes. One channel suffices, since a process has one word.
 var (
 	mu      sync.Mutex
 	changed = make(chan struct{})

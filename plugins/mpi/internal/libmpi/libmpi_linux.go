@@ -1,7 +1,7 @@
 //go:build linux && (amd64 || arm64) && !nonative
 
 // Package libmpi binds the system's MPI, Open MPI 3 to 4 or MPICH 3 to 4, without mpi.h and cgo. The launcher's environment
-// determines which library is loaded. It contains the values of handles and the layouts of a status for both, since they
+// determines which library is loaded. The package contains the values of handles and the layouts of a status for both, since they
 // differ between MPI libraries.
 package libmpi
 
@@ -43,7 +43,7 @@ const (
 var functionNames = [numFunctions]string{"MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_dup", "MPI_Comm_set_errhandler",
 	"MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Test", "MPI_Error_string", "MPI_Get_library_version"}
 
-// Library is initialized MPI. All methods must be called on the thread that called Open.
+// Library is initialized MPI. One goroutine at a time may call its methods. Finalize must run on the thread that called Open.
 type Library struct {
 	Version    string
 	Path       string
@@ -104,7 +104,7 @@ func Open() (*Library, error) {
 	return l, nil
 }
 
-// setenv sets a variable in the C library's environment, which is separate from Go's.
+// setenv sets a variable in the C library's environment, which is separate from Go's, unless Go's has a value for it.
 func setenv(name, value string) {
 	if os.Getenv(name) != "" {
 		return
@@ -237,7 +237,7 @@ func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 	return r, nil
 }
 
-// Done reports whether a request has completed.
+// Done reports whether a request has completed. It returns true with an error, too.
 func (l *Library) Done(r *Request) (bool, error) {
 	l.args = [8]uintptr{uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&l.flag)), uintptr(unsafe.Pointer(&l.status))}
 	if c := l.callSet(mpiTest, 3); c != 0 {
