@@ -10,11 +10,11 @@ import (
 
 // scripts is the hosts of the job as package ranks sees them. The fields are guarded by the mutex of the world.
 type scripts struct {
-	hosts    []int // ranks of the hosts in the job
+	hosts    []int                           // ranks of the hosts in the job
 	taken    func(rank int, r io.ReadCloser) // argument accept of Serve; nil before
 	departed func(rank int, why error)       // argument left of Serve
-	early    []func() // calls of taken and departed before Serve
-	closed   bool     // this host ends its streams
+	early    []func()                        // calls of taken and departed before Serve
+	closed   bool                            // this host ends its streams
 }
 
 // rank returns the number of a process of the job among the hosts, -1 for a worker.

@@ -17,9 +17,9 @@ import (
 
 const (
 	lookEvery    = 250 * time.Millisecond
-	goneLooks    = 2  // looks without a process, after which it has ended
-	absentLooks  = 20 // looks after which a process that was never there does not exist
-	stoppedLooks = 8  // looks after which a stopped process counts as lost
+	goneLooks    = 2             // looks without a process, after which it has ended
+	absentLooks  = 20            // looks after which a process that was never there does not exist
+	stoppedLooks = 8             // looks after which a stopped process counts as lost
 	connectLooks = 480           // looks after which a job that is not connected has failed
 	brokenPause  = 4 * lookEvery // time for other processes to find the cause before they find this one's end
 )
