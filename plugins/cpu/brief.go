@@ -50,7 +50,7 @@ func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	return true, err
 }
 
-// failed returns the error of a launch that RunAtOnce ran.
+// failed returns the error of a launch that RunAtOnce ran, from its fault or the engine's error.
 func (l *launch) failed(o *offload.Launch, fault *interp.Fault, err error) error {
 	l.plan, l.at = o.Prepared.(*plan), o.Pos
 	if err != nil {

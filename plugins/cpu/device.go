@@ -72,8 +72,8 @@ func (d *device) Describe() []offload.Property {
 	return list
 }
 
-// CheckImage accepts shared objects for this processor and portable kernel IR of any version. Load reports an IR version
-// that it cannot read.
+// CheckImage accepts shared objects for this processor, which fit better, and portable kernel IR of any version. Load reports
+// an IR version that it cannot read.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	switch {
 	case img.Kind == offload.ImageELF:

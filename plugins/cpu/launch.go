@@ -50,8 +50,8 @@ type launch struct {
 
 	mu     sync.Mutex
 	fault  *interp.Fault // fault of the earliest chunk with one
-	chunk  int
-	broken error // the error of an engine or a service that panicked
+	chunk  int           // first unit of that chunk
+	broken error         // the error of an engine or a service that panicked
 }
 
 // Set checks the launch. A prepared launch was checked before.
@@ -122,7 +122,8 @@ func (l *launch) Cost() (about time.Duration, sure bool) {
 	return l.cost, l.variant.steady
 }
 
-// Run runs the launch on one or more cores, depending on its cost.
+// Run runs the launch on one or more cores, depending on its cost. It returns the launch's failure, or [queue.ErrStopped] after
+// a stop.
 func (l *launch) Run(stop *queue.Stop) error {
 	if l.isNative {
 		return l.native.run(stop)

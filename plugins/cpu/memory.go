@@ -54,7 +54,7 @@ func (b *block) Free() error {
 	return b.device.named(b.memory.Free())
 }
 
-// named sets the device's name in an error of package offload.
+// named sets the device's name in an error of package offload, and returns the error.
 func (d *device) named(err error) error {
 	var e *offload.Error
 	if errors.As(err, &e) {

@@ -80,7 +80,7 @@ type nativeProgram struct {
 	idle    []*native.Caller // callers not in use
 }
 
-// Symbols implements [offload.Program]. An image with target regions exports no other kernels.
+// Symbols implements [offload.Program]. An image with target regions exports no other kernels. The symbols of RPC are left out.
 func (p *nativeProgram) Symbols() []offload.Symbol {
 	var list []offload.Symbol
 	outlined := slices.ContainsFunc(p.image.Symbols(), isRegion)

@@ -25,7 +25,7 @@ const guessedCost = 2
 // rangeItems divides the length of ranges that the device chooses, so that adjacent calls write different cache lines.
 const rangeItems = 64
 
-// callerAtHand is the caller that a launch object keeps between launches. Unloading the program frees it, too.
+// callerAtHand is the caller that a launch object keeps between launches. Unloading the program also frees it.
 type callerAtHand struct {
 	program *nativeProgram
 	caller  *native.Caller
@@ -98,7 +98,7 @@ func (l *nativeLaunch) set(o *offload.Launch) error {
 	return nil
 }
 
-// setSize checks the size against the calling convention.
+// setSize checks the sizes of launch and group against the calling convention, and sets them.
 func (l *nativeLaunch) setSize(o *offload.Launch) error {
 	k := l.kernel
 	l.size, l.group = o.Size, 0
@@ -134,7 +134,7 @@ func (l *nativeLaunch) setSize(o *offload.Launch) error {
 	return nil
 }
 
-// value converts an argument to the form in which the function takes it.
+// value checks argument i against its parameter, and converts it to the form in which the function takes it.
 func (l *nativeLaunch) value(i int, p *offload.Param, a *offload.Arg) (native.Value, error) {
 	none, name := native.Value{}, p.Name
 	if name == "" {
@@ -384,7 +384,8 @@ func patiently(stop *atomic.Bool, call func(halt *atomic.Bool) error) error {
 	return call(&halt)
 }
 
-// fail records the failure of the first range that failed.
+// fail records err as the failure of the range that starts at item first, unless an earlier range has failed. It ignores errors
+// of calls that the launch itself has ended.
 func (l *nativeLaunch) fail(first int, err error) {
 	l.cut.Store(true)
 	if l.exited.Load() {

@@ -22,12 +22,13 @@ import (
 const (
 	channelSymbol = "orepl_rpc_channel" // a pointer to the channel
 	enterSymbol   = "orepl_rpc_enter"   // a function that sets the launch number of the calling thread
-	rpcSymbols    = "orepl_rpc_"
+	rpcSymbols    = "orepl_rpc_"        // the prefix of all names
 
 	oldClientSymbol = "__llvm_libc_rpc_client"
 )
 
-// portsPerCore is the number of ports per core; the excess serves threads of OpenMP regions.
+// portsPerCore is the number of ports per core; the excess serves threads of OpenMP regions. A device of fewer than four cores
+// has the ports of four.
 const portsPerCore = 4
 
 // heapBytes bounds the live memory that the code of one image may allocate by orepl_rpc_malloc.
@@ -87,7 +88,7 @@ func (d *device) connect(img *native.Image, label string) (*ports, error) {
 	return p, err
 }
 
-// patch overwrites a variable of an image.
+// patch overwrites a variable of an image with data. It returns an error if its memory cannot be written.
 func (d *device) patch(img *native.Image, s native.Symbol, data []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -105,7 +106,7 @@ func isPort(s native.Symbol) bool {
 	return strings.HasPrefix(s.Name, rpcSymbols) || s.Name == rpc.LLVMClientSymbol
 }
 
-// enterPorts registers the launch's services for calls of its code. leave waits for the one-way calls.
+// enterPorts registers the launch's services for calls of its code. leave waits for the one-way calls and unregisters them.
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()
@@ -132,8 +133,8 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 // failPatience is the time after a service's failure in which the code can still return normally.
 const failPatience = time.Second
 
-// failCall records the error of a service. The code receives a status; it is interrupted if it does not return in
-// failPatience.
+// failCall records the error of a service, or that the code called exit. The code receives a status. It is interrupted if it
+// does not return in failPatience, and at once after exit. Exit code 0 is no failure.
 func (l *nativeLaunch) failCall(err error) {
 	var exit *rpchost.Exit
 	if errors.As(err, &exit) && exit.Code == 0 {

@@ -51,14 +51,14 @@ func (pl *plan) clear() {
 	pl.kernel, pl.variant, pl.code, pl.steady = nil, nil, nil, nil
 }
 
-// copy makes pl a deep copy of o that reuses pl's memory.
+// copy makes pl a copy of o with its own lists of arguments and labels, which reuse pl's memory.
 func (pl *plan) copy(o *plan) {
 	args, labels := append(pl.grid.Args[:0], o.grid.Args...), append(pl.labels[:0], o.labels...)
 	*pl = *o
 	pl.grid.Args, pl.labels = args, labels
 }
 
-// set checks the launch and chooses its code.
+// set checks the launch, chooses its code and prepares its arguments.
 func (pl *plan) set(o *offload.Launch) (err error) {
 	pl.made++
 	k, ok := o.Kernel.(*kernel)

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// Name is the plugin's name, and its device's id.
+// Name is the plugin's name, and the id of its device. Several devices have the ids cpu:0, cpu:1 and so on.
 const Name = "cpu"
 
 // Options are the plugin's options; the zero value suits most users.
@@ -26,7 +26,7 @@ type Options struct {
 
 type plugin struct{ options Options }
 
-// New returns the plugin.
+// New returns the plugin with these options.
 func New(options Options) offload.Plugin { return plugin{options} }
 
 func (plugin) Name() string { return Name }

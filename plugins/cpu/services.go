@@ -137,7 +137,7 @@ func (s *services) note(err error) {
 	}
 }
 
-// failure returns the recorded error with this text, nil if there is none.
+// failure returns the recorded error of a call with this text, or nil if there is none.
 func (s *services) failure(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

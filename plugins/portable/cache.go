@@ -60,7 +60,7 @@ func (c *Cache[T]) Get(ctx context.Context, img *offload.Image) (*Cached[T], err
 	return e, nil
 }
 
-// use returns the entry of a digest and adds a user.
+// use returns the entry of a digest, which it makes if there is none, and adds a user.
 func (c *Cache[T]) use(hash [sha256.Size]byte) *Cached[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Cache[T]) use(hash [sha256.Size]byte) *Cached[T] {
 	return e
 }
 
-// Put removes a user.
+// Put removes a user that [Cache.Get] has counted.
 func (c *Cache[T]) Put(e *Cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

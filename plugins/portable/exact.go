@@ -160,7 +160,7 @@ type Arithmetic struct {
 	inexact error
 }
 
-// Inexact returns the first difference as an error; nil if there is none, or before the comparison.
+// Inexact returns the first difference as an error. It is nil if there is none, or before the comparison.
 func (a *Arithmetic) Inexact() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 // [LaunchFacts.Prove] for the launches that [LaunchFacts.Hold] reports.
 type LaunchFacts struct {
 	size   []opt.SizeFact
-	index  []opt.IndexFact // conditions besides size
-	params map[string]int  // positions of parameters by name
-	work   *analysis.Work  // nil if the number of instructions is unbounded
-	scalar map[*ir.Value]int
+	index  []opt.IndexFact   // conditions besides size
+	params map[string]int    // positions of parameters by name
+	work   *analysis.Work    // nil if the number of instructions is unbounded
+	scalar map[*ir.Value]int // positions of scalar parameters by value
 }
 
 // FindLaunchFacts returns the launch facts of an optimized kernel.
@@ -33,10 +33,11 @@ func FindLaunchFacts(k *ir.Kernel) *LaunchFacts {
 	return f
 }
 
-// Any reports whether the kernel has conditions on the launch's size, and on other indices.
+// Any reports whether the kernel has conditions on the launch's size, and whether it has conditions on other indices.
 func (f *LaunchFacts) Any() (size, index bool) { return len(f.size) > 0, len(f.index) > 0 }
 
-// Hold reports whether a launch meets the conditions on the size, and also those on indices.
+// Hold reports whether a launch meets the conditions on the size, and whether it also meets those on other indices. A result is
+// false if there are no such conditions.
 func (f *LaunchFacts) Hold(g *interp.Launch) (size, index bool) {
 	for _, s := range f.size {
 		if int64(g.Size[s.Axis]) > f.value(g, opt.Term{Kind: opt.TermExtent, Axis: s.Extent, Name: s.Buffer}) {
@@ -99,7 +100,8 @@ func (f *LaunchFacts) Work(g *interp.Launch) (n int64, ok bool) {
 	return n, true
 }
 
-// Prove returns a copy of the kernel optimized under the conditions on the size, and those on indices if index is set.
+// Prove returns a copy of the kernel that is optimized under the conditions on the size. If index is set, the conditions on
+// other indices hold, too.
 func (f *LaunchFacts) Prove(k *ir.Kernel, index bool) *ir.Kernel {
 	return Specialize(k, f.Facts(true, index))
 }

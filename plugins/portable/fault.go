@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Position returns the source position of a kernel's site and the expression there.
+// Position returns the source position of a kernel's site and the expression there. They are empty for a site that the kernel
+// does not have.
 func Position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text string) {
 	if site < 0 || site >= len(k.Sites) {
 		return pos, ""
@@ -41,8 +42,8 @@ func Fault(m *ir.Module, k *ir.Kernel, in *interp.Fault, grid *interp.Launch, la
 type Record struct {
 	interp.Fault
 	label   string // of the buffer
-	swapped bool
-	ragged  bool
+	swapped bool   // the launch's size equals the buffer's shape, with the axes in the wrong order
+	ragged  bool   // the launch has incomplete groups
 }
 
 // NewRecord returns the record of a fault.
@@ -78,7 +79,7 @@ type check struct{ site, array, axis int }
 // comparison has an index and its bound as source text.
 type comparison struct{ index, bound string }
 
-// Describe returns a fault of the kernel in package offload's form.
+// Describe returns the recorded fault of a kernel in package offload's form.
 func (c *Comparisons) Describe(m *ir.Module, k *ir.Kernel, r *Record) *offload.Fault {
 	pos, text := Position(m, k, r.Site)
 	f := &offload.Fault{Code: r.Code(), Kernel: k.Name, Pos: pos, Text: text, Label: r.label, Index: r.Index, Extent: r.Extent, Item: r.Item,
@@ -103,7 +104,8 @@ func (c *Comparisons) Describe(m *ir.Module, k *ir.Kernel, r *Record) *offload.F
 	return f
 }
 
-// swapped reports whether a size, x first, equals a shape of at least two dimensions, outermost first.
+// swapped reports whether a size, x first, equals a shape of at least two dimensions, outermost first. Its axes are then
+// probably in the wrong order. The first and the last dimension must differ.
 func swapped(size [3]int, dims [3]int32, rank int) bool {
 	for i := range rank {
 		if size[i] != int(dims[i]) {
@@ -113,7 +115,7 @@ func swapped(size [3]int, dims [3]int32, rank int) bool {
 	return rank > 1 && dims[0] != dims[rank-1]
 }
 
-// of returns the comparison of a failed bounds check.
+// of returns the comparison of a failed bounds check; text is the expression at its site.
 func (c *Comparisons) of(k *ir.Kernel, f *interp.Fault, text string) (found comparison) {
 	key := check{f.Site, int(f.Array.ID), f.Axis}
 	if known, ok := c.known.Load(key); ok {

@@ -65,7 +65,8 @@ var types = later.Value[*[256]offload.Type]{Make: func() *[256]offload.Type {
 	return list
 }}
 
-// Bind checks an argument of a launch and converts it for the interpreter. data is the memory of a buffer, nil for a scalar.
+// Bind checks an argument of a launch and converts it for the interpreter. data is the memory of a buffer from its start, nil
+// for a scalar.
 func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.Error) {
 	if err := p.Check(a, int64(len(data))); err != nil {
 		return interp.Arg{}, err
@@ -78,8 +79,8 @@ func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.E
 	return interp.Arg{Base: unsafe.Pointer(unsafe.SliceData(data)), Bytes: int(bytes), Dims: a.Dims}, nil
 }
 
-// BindAll appends the bound arguments of a launch to a list. bytes returns the memory of a buffer. It returns an error if
-// the number or the kind of an argument does not fit.
+// BindAll appends the bound arguments of a launch to a list. bytes returns the memory of a buffer. It returns an error if the
+// number or the kind of an argument does not fit, or if bytes returns one.
 func BindAll(list []interp.Arg, params []offload.Param, args []offload.Arg, bytes func(offload.Memory) ([]byte, error)) ([]interp.Arg, *offload.Error) {
 	if len(args) != len(params) {
 		return nil, offload.Errorf(offload.InvalidArgument, "launch", "the kernel takes %d arguments and got %d", len(params), len(args))

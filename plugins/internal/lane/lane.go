@@ -91,7 +91,7 @@ type Options struct {
 type Flight[T any] struct {
 	Command *queue.Command // valid until the command is settled
 	State   T
-	After   func() // runs on the host after the command; may be nil
+	After   func() // runs on the host after the command, unless that failed; may be nil
 	Launch  Launch // nil for other commands and for launches without a part of the host
 
 	kind    queue.Kind
@@ -115,15 +115,15 @@ type Lane[T any] struct {
 	options Options
 
 	mu      sync.Mutex
-	unused  *sync.Cond   // signalled when users becomes 0
-	users   int          // sum of the users of all flights
-	flying  []*Flight[T] // commands that are not finished, in order
-	waiting []*Flight[T] // commands that the carrying goroutine will enqueue
-	carries bool         // a goroutine enqueues commands
-	reached atomic.Uint64
+	unused  *sync.Cond    // signalled when users becomes 0
+	users   int           // sum of the users of all flights
+	flying  []*Flight[T]  // commands that are not finished, in order
+	waiting []*Flight[T]  // commands that the carrying goroutine will enqueue
+	carries bool          // a goroutine enqueues commands
+	reached atomic.Uint64 // number of the last command that is known to be settled
 }
 
-// New returns a lane on a stream.
+// New returns a lane that enqueues commands on a stream.
 func New[T any](s Stream[T], o Options) *Lane[T] {
 	l := &Lane[T]{Stream: s, options: o}
 	l.unused = sync.NewCond(&l.mu)
@@ -219,7 +219,7 @@ func (l *Lane[T]) start(f *Flight[T]) error {
 	}
 	l.mu.Lock()
 	f.started = true
-	f.stopped = f.stopped && f.Launch != nil && f.Launch.Stoppable() // requested during Enqueue
+	f.stopped = f.stopped && f.Launch != nil && f.Launch.Stoppable() // the stop was requested during Enqueue
 	if f.stopped {
 		f.Launch.Stop()
 	}
@@ -273,8 +273,8 @@ func (l *Lane[T]) retire(f *Flight[T]) {
 	l.mu.Unlock()
 }
 
-// end settles a command after its end. It completes the host's part, and reads the records of a launch. Further calls wait
-// for the first one.
+// end settles a command after its end. failed is the driver's error, nil if the command succeeded. end completes the host's
+// part, and reads the records of a launch. Further calls wait for the first one.
 func (l *Lane[T]) end(f *Flight[T], failed error) {
 	f.settle.Do(func() {
 		defer close(f.settled)
@@ -296,7 +296,7 @@ func (l *Lane[T]) end(f *Flight[T], failed error) {
 }
 
 // done reports whether a command is settled, and settles a command that has ended. started reports whether the driver has the
-// command; without that it cannot have ended. The caller is a user of the command.
+// command; otherwise it cannot have ended. The caller is a user of the command.
 func (l *Lane[T]) done(f *Flight[T], started bool) bool {
 	select {
 	case <-f.settled:

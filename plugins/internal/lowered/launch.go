@@ -25,8 +25,8 @@ type Launch struct {
 	device string
 }
 
-// Set checks a launch and copies it without the arguments' memory. k is the kernel, nil for one of an image; own says whether
-// the kernel is of this device. check returns an error for memory that the device cannot access.
+// Set checks a launch and copies it without the arguments' memory. k is the kernel, nil for one of an image; own reports
+// whether the kernel is of this device. check returns an error for memory that the device cannot access.
 func (s *Launch) Set(o *offload.Launch, k *Kernel, own bool, d *Device, check func(offload.Memory) *offload.Error) error {
 	s.device, s.Kernel, s.Info, s.Pos, s.Shared = d.ID, k, o.Kernel.Info(), o.Pos, o.SharedBytes
 	limits := &d.Info().Limits
@@ -81,7 +81,7 @@ func (s *Launch) Located(e *offload.Error) *offload.Error {
 	return e.On(s.device, s.Info.Name)
 }
 
-// CheckGroup returns an error if the launch's groups have more than most items.
+// CheckGroup returns an error if the launch's groups have more than most items. The group size must be set.
 func (s *Launch) CheckGroup(most int) error {
 	items := s.Group[0] * s.Group[1] * s.Group[2]
 	if items <= most {

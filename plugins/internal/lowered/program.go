@@ -57,7 +57,7 @@ type Kernel struct {
 	info   offload.KernelInfo
 }
 
-// NewKernel returns the part of this package of a kernel of a module. It finds the kernel's launch facts.
+// NewKernel returns the part of a kernel that this package defines, with its launch facts.
 func (d *Device) NewKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) Kernel {
 	info.GroupItems = d.Info().Limits.GroupItems
 	return Kernel{Device: d.ID, Module: m, IR: k, Facts: portable.FindLaunchFacts(k), info: info}
@@ -188,7 +188,7 @@ type Compiled interface {
 // Program implements [offload.Program] and [offload.Lister].
 type Program[K Compiled] struct {
 	device  *Device
-	prove   func() error // compares the device's arithmetic at its first call
+	prove   func() error // compares the device's arithmetic with the interpreter's at its first call
 	kernels []K
 }
 

@@ -38,7 +38,7 @@ func NewPool[R Records](newRecords func(words int) (R, error)) *Pool[R] {
 	return &Pool[R]{make: newRecords, idle: map[int][]R{}}
 }
 
-// Take returns initialized records for a launch of a kernel.
+// Take returns initialized records for a launch of a kernel, with room for prints if prints is set.
 func (p *Pool[R]) Take(k *lower.Kernel, prints bool) (r R, err error) {
 	size := leastWords
 	for size < k.PrintStart() {

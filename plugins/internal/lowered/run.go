@@ -80,8 +80,8 @@ func (r *Run[R]) End(ended bool) error {
 	return err
 }
 
-// Begun answers the launch's calls of services on a goroutine until the launch is settled. It cancels the context of the calls when
-// the launch is stopped.
+// Begun answers the launch's calls of services on a goroutine until the launch is settled or the device is lost. It cancels the
+// context of the calls when the launch is stopped.
 func (r *Run[R]) Begun(settled <-chan struct{}) {
 	if r.calls != nil {
 		go r.serve(settled, r.lowered.Source)

@@ -40,7 +40,7 @@ func NewBareLayout(sig *offload.Signature) (*Layout, error) { return newLayout(s
 // passed; Unsupported for conventions of other devices.
 func NewLayout(sig *offload.Signature) (*Layout, error) { return newLayout(sig, 1) }
 
-// newLayout returns the layout of a signature; target regions have some words before the arguments.
+// newLayout returns the layout of a signature. environment is the number of words before the arguments of a target region.
 func newLayout(sig *offload.Signature, environment int) (*Layout, error) {
 	l := &Layout{convention: sig.Convention, params: sig.Params}
 	switch sig.Convention {
@@ -112,7 +112,7 @@ const (
 	inMemory
 )
 
-// classify returns the class of each word of a parameter.
+// classify returns the class of each word of a parameter, or an error if the parameter cannot be passed.
 func (l *Layout) classify(p *offload.Param) ([]class, error) {
 	switch {
 	case p.Buffer:

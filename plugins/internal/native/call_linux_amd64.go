@@ -105,7 +105,7 @@ func (c *Caller) Items(fn uintptr, w *Words, size [3]int, first, last int, stop 
 	return c.run()
 }
 
-// Plain calls fn with three words as arguments.
+// Plain calls fn with three words as arguments. The block has its result afterwards.
 func (c *Caller) Plain(fn uintptr, words [3]uint64, stop *atomic.Bool) error {
 	c.block = block{fn: fn, count: 1, stop: stop}
 	copy(c.block.words[:], words[:])

@@ -130,7 +130,7 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 	return first
 }
 
-// Symbols returns the exported functions and variables.
+// Symbols returns the exported functions and variables, sorted by name.
 func (img *Image) Symbols() []Symbol { return img.symbols }
 
 // Lookup returns a symbol and its address, or false if the image does not define it.

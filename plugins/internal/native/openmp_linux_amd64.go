@@ -23,13 +23,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Libraries that clang's host images need: the OpenMP run time, and the offloading library, which they never call.
+// Names of libraries that clang's host images need: the OpenMP run time, and the beginning of the name of the offloading
+// library, which they never call.
 const (
 	openmpName = "libomp.so.5"
 	targetName = "libomptarget.so."
 )
 
-// openmpFolders matches the files of the run time in folders outside of the loader's path, where LLVM packages install it.
+// openmpFolders is the pattern of the run time's files in folders outside of the loader's path, where LLVM packages install it.
 const openmpFolders = "/usr/lib/llvm-*/lib/" + openmpName
 
 // openmp is LLVM's OpenMP run time in this process. It stays loaded, since its threads cannot be ended.
@@ -74,7 +75,7 @@ var stubs struct {
 	loaded map[string]bool
 }
 
-// loadStub loads a library without symbols.
+// loadStub loads a library of this name without symbols, unless it has done so before.
 func loadStub(soname string) error {
 	stubs.Lock()
 	defer stubs.Unlock()
@@ -210,7 +211,8 @@ func serveRegions(work chan func(bool) bool) {
 	}
 }
 
-// region calls a target region on the region thread. abandon is set if threads of its team may still be in the region.
+// region calls a target region on the region thread. fresh is set for the thread's first region. abandon is set if threads of
+// its team may still be in the region.
 func (c *Caller) region(fn uintptr, w *Words, l League, fresh bool, stop *atomic.Bool) (abandon bool, err error) {
 	if fresh {
 		if err := c.Plain(openmp.linger, [3]uint64{lingerTime}, stop); err != nil {

@@ -26,7 +26,7 @@ const (
 	patience = 200 * time.Millisecond
 	// deafPatience is the time after which a call that blocks the signal of interrupts ends the process.
 	deafPatience = time.Second
-	// lastPatience is the time after which any other call does.
+	// lastPatience is the time after which any other call that has not ended ends the process.
 	lastPatience = 30 * time.Second
 )
 
@@ -147,7 +147,7 @@ func poll(callers []*Caller, now time.Time) (pause time.Duration, running bool) 
 	return pause, running
 }
 
-// lose ends the process since the running call will not return. The reason names the call.
+// lose ends the process since the running call will not return. format is the reason, with a verb for the name of the call.
 func (c *Caller) lose(format string, code offload.Code) {
 	if c.lost {
 		return // the process goes on in spite of it

@@ -11,14 +11,14 @@ type Value struct {
 	Data []byte // bytes of an aggregate, which Set copies
 }
 
-// Words are the register and stack words of a call, without coordinates.
+// Words are the register and stack words of a call. The methods of [Caller] set the leading words, such as coordinates.
 type Words struct {
 	layout *Layout
 	words  []uint64
 	copies []uint64 // copies of aggregates that are passed by address
 }
 
-// Set stores the arguments of a launch, which must match the layout.
+// Set stores the arguments of a launch, which must match the layout, as words.
 func (w *Words) Set(l *Layout, values []Value) {
 	w.layout = l
 	n := firstStack + l.stack

@@ -28,7 +28,7 @@ var (
 	crashPipe uint32 // descriptor of the pipe's writing end; 0 without a reader
 	//lint:ignore U1000 the assembly's alone
 	crashTaken uint32  // 1 after the first crash
-	crashed    guarded // its fault
+	crashed    guarded // the fault of the first crash
 )
 
 // Crash is a fault in a library outside of guarded calls.
@@ -96,7 +96,7 @@ const (
 	crashWait = 500
 )
 
-// newCrash finds the libraries of a fault.
+// newCrash returns the crash of a fault, with the names of the libraries in which it happened.
 func newCrash(f *Fault) *Crash {
 	c := &Crash{Fault: *f}
 	code := codeOfFiles()

@@ -62,7 +62,7 @@ func EnterForeign() *Foreign {
 // LeaveForeign ends a call of EnterForeign or WatchForeign.
 func LeaveForeign() { atomic.AddUint32(&foreignCalls, ^uint32(0)) }
 
-// Fault returns the first fault since one was cleared, or nil. A nil Foreign has no faults.
+// Fault returns the first fault after the last time that faults were cleared, or nil. A nil Foreign has no faults.
 func (f *Foreign) Fault() error {
 	if f == nil || atomic.LoadUint32(&foreignDone) == 0 {
 		return nil
@@ -127,7 +127,7 @@ func ThreadsIn(ranges [][2]uintptr) (found, known bool) {
 	return false, known
 }
 
-// stackHas reports whether a word of the stack above sp meets a condition.
+// stackHas reports whether a word of the stack above sp meets a condition. It reads at most 8 MiB.
 func stackHas(sp uintptr, meets func(uintptr) bool) bool {
 	const most = 8 << 20
 	var part [4096]uintptr
@@ -155,7 +155,7 @@ func stackHas(sp uintptr, meets func(uintptr) bool) bool {
 // goText returns the range of addresses of Go's code.
 func goText() (first, end uintptr)
 
-// othersRun reports whether another thread of the process is running or runnable.
+// othersRun reports whether another thread of the process is running or runnable, or the system does not tell.
 func othersRun() bool {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {

@@ -131,7 +131,7 @@ const (
 	siTkill = -6
 )
 
-// fault returns the fault that the handler recorded.
+// fault returns the fault that the handler recorded, or [ErrInterrupted] if the request of [Guard.Interrupt] ended the call.
 func (g *guarded) fault() error {
 	if g.signal == sigBUS && int32(g.code) == siQueue {
 		return ErrInterrupted

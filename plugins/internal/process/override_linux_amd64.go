@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Numbers of overrides, by which the assembly finds the originals. Functions before numEnding never return.
+// Numbers of overrides, by which the assembly finds the originals. Functions before numEnding can end a thread or the process.
 const (
 	oExit = iota
 	oExitNow
@@ -187,7 +187,7 @@ func endedText(number int, argument uintptr) string {
 // threadBlock returns the address of this thread's control block.
 func threadBlock() uintptr
 
-// readThread reads the signal mask of Go's threads, and finds the thread's number in its control block.
+// readThread reads the signal mask of Go's threads, and finds the offset of a thread's number in its control block.
 func readThread() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Prefix begins clang's names for target regions.
+// Prefix is the beginning of clang's names for target regions.
 const Prefix = "__omp_offloading_"
 
 // Table holds what an image states about its regions.
@@ -36,7 +36,7 @@ type region struct {
 // firstEnvironment is the version of clang from which regions have a first parameter for their dynamic environment.
 const firstEnvironment = 18
 
-// environmentName is that parameter's name.
+// environmentName is the name of the parameter for the dynamic environment.
 const environmentName = "dyn_ptr"
 
 // Read reads the debug information of an image. Images without it, and damaged ones, have no descriptions.
@@ -94,7 +94,7 @@ func compiler(f *elf.File) int {
 	return n
 }
 
-// parameters reads the parameters of a function, up to the end of its children.
+// parameters reads the parameters of a function, up to the end of the function's children.
 func parameters(d *dwarf.Data, r *dwarf.Reader) (out region) {
 	out.params = []offload.Param{}
 	for {
@@ -178,8 +178,8 @@ func scalarOf(t dwarf.Type) (offload.Type, bool) {
 	return offload.Opaque, false
 }
 
-// Signature returns the signature of a region, and false if the image does not describe it. unclear names a parameter whose type
-// has no counterpart; its signature is then the caller's to state.
+// Signature returns the signature of a region. ok is false if the image does not describe it. Then unclear is the first
+// parameter whose type has no counterpart, and empty if the region is unknown.
 func (t *Table) Signature(name string) (sig *offload.Signature, unclear string, ok bool) {
 	r, ok := t.params[name]
 	if !ok || r.unclear != "" {
@@ -188,7 +188,7 @@ func (t *Table) Signature(name string) (sig *offload.Signature, unclear string, 
 	return &offload.Signature{Convention: offload.OutlinedOpenMP, Params: r.params}, "", true
 }
 
-// Names returns the names of a described region's parameters in order.
+// Names returns the names of a described region's parameters in order, and nil for other regions.
 func (t *Table) Names(name string) []string {
 	var list []string
 	for _, p := range t.params[name].params {
@@ -197,7 +197,8 @@ func (t *Table) Names(name string) []string {
 	return list
 }
 
-// Environment reports whether a region has a first parameter for its dynamic environment: all have since clang 18.
+// Environment reports whether a region has a first parameter for its dynamic environment. If the image does not describe the
+// region, it has one unless an older clang than 18 is known.
 func (t *Table) Environment(name string) bool {
 	if r, ok := t.params[name]; ok {
 		return r.environment

@@ -22,7 +22,7 @@ type Assembler struct {
 // New returns an empty Assembler that accepts baseline instructions and those of the extensions.
 func New(features Features) *Assembler { return &Assembler{features: features} }
 
-// Reset empties a for another piece of code and keeps its buffers. It stops a listing.
+// Reset empties a for another piece of code with these extensions, and keeps its buffers. It stops a listing.
 func (a *Assembler) Reset(features Features) {
 	a.features, a.err, a.count, a.listing = features, nil, 0, nil
 	a.code, a.pieces, a.labels, a.refs = a.code[:0], a.pieces[:0], a.labels[:0], a.refs[:0]
@@ -79,7 +79,7 @@ func (a *Assembler) End() {
 	}
 }
 
-// take emits the instruction, or records the problem as an error.
+// take emits the current instruction. It records an error if problem is not empty or no form fits.
 func (a *Assembler) take(problem string) {
 	in := &a.in
 	if problem != "" {

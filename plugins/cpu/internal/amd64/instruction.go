@@ -34,7 +34,7 @@ type instruction struct {
 	isEVEX bool // encoded by EVEX
 }
 
-// set decodes an operation and its operands. It returns the error of a single operand, if any.
+// set decodes an operation and its operands. It returns the problem of the first wrong operand, or "".
 func (in *instruction) set(op Op, operands []Operand) (problem string) {
 	in.begin(op)
 	for _, o := range operands {
@@ -77,7 +77,7 @@ func (in *instruction) fail(problem string) {
 	}
 }
 
-// next returns the slot of the next operand; done accepts it or records its problem.
+// next returns the slot of the next operand. A call of done then accepts the operand or records its problem.
 func (in *instruction) next() *arg { return &in.args[min(in.n, len(in.args)-1)] }
 
 func (in *instruction) done(problem string) {
@@ -139,7 +139,7 @@ func (in *instruction) addLabel(l Label) {
 	in.done(problem)
 }
 
-// settle derives the properties that depend on all operands, unless there is a problem.
+// settle derives the properties that depend on all operands, unless an operand has a problem. It returns that problem, or "".
 func (in *instruction) settle() (problem string) {
 	if in.problem != "" {
 		return in.problem
@@ -398,7 +398,8 @@ func (in *instruction) swapped(f *form) bool {
 	return in.args[lay.rm].reg&8 != 0 && in.args[lay.reg].reg&8 == 0
 }
 
-// memBytes returns the bytes of the memory operand by the form, after broadcasting; 0 if the form accepts several sizes.
+// memBytes returns the size of the memory operand by the form in bytes, after broadcasting. It is 0 if the form accepts several
+// sizes.
 func (in *instruction) memBytes() int {
 	k := kMem
 	for j := range in.form.args[:in.n] {
@@ -416,7 +417,7 @@ func (in *instruction) memBytes() int {
 	return n
 }
 
-// elementBytes returns the size of a broadcast element.
+// elementBytes returns the size of a broadcast element in bytes.
 func (in *instruction) elementBytes() int {
 	if in.form.enc&ew1 != 0 {
 		return 8

@@ -24,13 +24,14 @@ type piece struct {
 	start int32 // position in the final code
 }
 
-// reference is a 32-bit displacement that is relative to the end of its instruction.
+// reference is a 32-bit displacement to a label, relative to the end of its instruction. Its place is after at bytes of
+// Assembler.code and a number of pieces.
 type reference struct {
 	at       int32
 	pieces   int32
 	label    Label
-	add      int32
-	trailing int32
+	add      int32 // added to the offset of the label
+	trailing int32 // bytes of the instruction after the displacement
 }
 
 const (
@@ -109,7 +110,7 @@ func (a *Assembler) refer(l Label, add int32, trailing int) {
 	a.refs = append(a.refs, reference{int32(len(a.code)), int32(len(a.pieces)), l, add, int32(trailing)})
 }
 
-// address returns the final offset of the position after at bytes of code and the number of pieces.
+// address returns the offset in the final code of the position after at bytes of Assembler.code and after that many pieces.
 func (a *Assembler) address(at, pieces int32) int32 {
 	if pieces == 0 {
 		return at
@@ -119,7 +120,8 @@ func (a *Assembler) address(at, pieces int32) int32 {
 }
 
 // Finish lays out branches (short where in range) and padding, appends the constants, and returns the code, which the caller
-// owns. The code must be loaded at a multiple of 64 bytes. The Assembler accepts no more input until [Assembler.Reset].
+// owns. The code must be loaded at a multiple of 64 bytes. The error is the first one of the assembler, or that of a label that
+// is used but not bound. The Assembler accepts no more input until [Assembler.Reset].
 func (a *Assembler) Finish() ([]byte, error) {
 	if a.err != nil {
 		return nil, a.err

@@ -1,6 +1,6 @@
 package amd64
 
-// Op is an operation, named by its mnemonic, with the operands of the mnemonic in Intel syntax.
+// Op is an operation. Its name is its mnemonic in Intel syntax, which also determines the order of its operands.
 type Op uint16
 
 // Operations on general purpose and mask registers, and on scalars in SSE registers. The zero Op is invalid.

@@ -10,7 +10,7 @@ const maxAlign = 64
 
 // pool holds the constants of the code. Equal constants share an entry.
 type pool struct {
-	known   map[string]int // content → entry
+	known   map[string]int // by content: the index in entries
 	entries []constant
 	scratch [8]byte
 }

@@ -141,8 +141,8 @@ func (r Reg) As(size int) Reg {
 	return r&^regSize | log<<sizeShift
 }
 
-// Merge returns the destination r with the write mask k (k1–k7): lanes whose mask bit is clear keep their old value. A zero
-// k removes the mask.
+// Merge returns the destination r with the write mask k (k1–k7): lanes whose mask bit is clear keep their old value. A zero k
+// removes the mask, and any other k makes the result invalid.
 func (r Reg) Merge(k Reg) Reg {
 	switch {
 	case k == 0:
@@ -153,8 +153,8 @@ func (r Reg) Merge(k Reg) Reg {
 	return r&^(regMask|regZeroing) | (k&7)<<maskShift
 }
 
-// Zero returns the destination r with the write mask k (k1–k7): lanes whose mask bit is clear become zero. A zero k removes
-// the mask.
+// Zero returns the destination r with the write mask k (k1–k7): lanes whose mask bit is clear become zero. A zero k removes the
+// mask, and any other k makes the result invalid.
 func (r Reg) Zero(k Reg) Reg {
 	if k == 0 {
 		return r.Merge(k)

@@ -36,11 +36,12 @@ var sizeNames = map[int]string{
 	1: "byte ptr ", 2: "word ptr ", 4: "dword ptr ", 8: "qword ptr ", 16: "xmmword ptr ", 32: "ymmword ptr ", 64: "zmmword ptr ",
 }
 
-// append appends the operand with this size. lanes is the number of broadcast copies of an element, 0 for no broadcast.
+// append appends the address in Intel syntax, with this operand size. lanes is the number of broadcast copies of an element, 0
+// for no broadcast or an unknown number.
 func (v *Mem) append(b []byte, size, lanes int) []byte {
 	b = append(b, sizeNames[size]...)
 	if v.Base == 0 && v.Index == 0 && v.Label == 0 {
-		b = append(b, "ds:"...) // or as takes the number for an immediate
+		b = append(b, "ds:"...) // without it, GNU as takes the number for an immediate
 	}
 	b = append(b, '[')
 	mark := len(b)
@@ -200,7 +201,7 @@ func (in *instruction) wantsSize(features Features) bool {
 	return false
 }
 
-// prefix returns the number of leading operands that fit the form.
+// prefix returns the number of leading operands that fit a form, at most the length of its operand list minus 1.
 func (in *instruction) prefix(f *form) int {
 	switch {
 	case f.attr&bAll != 0:
@@ -243,7 +244,7 @@ func (in *instruction) refusal(f *form, features Features) string {
 	return "needs " + (f.need &^ features).String() + ", which the target does not have"
 }
 
-// alternatives joins descriptions, of which it takes equal ones once.
+// alternatives joins the different ones of these descriptions by "or".
 func alternatives(wants []string) string {
 	var list []string
 	for _, w := range wants {
@@ -262,7 +263,7 @@ var kindNames = [...]string{
 	"left out",
 }
 
-// describe returns the names of the operands that a pattern accepts.
+// describe returns the names of the operands that a pattern accepts at an index of [patternKinds].
 func (p pattern) describe(index int) string {
 	k := patternKinds[p][index]
 	if k == kMem {

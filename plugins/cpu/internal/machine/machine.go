@@ -11,7 +11,7 @@ import (
 
 // Info describes the machine. Unknown fields are zero.
 type Info struct {
-	Model       string // the vendor's name
+	Model       string // the vendor's name for the processor
 	Vendor      string
 	MHz         int
 	MemoryBytes int64 // memory of the machine, or the lower limit of the control group
@@ -55,7 +55,7 @@ func (m *Info) LastCache() int {
 // Cores returns the number of cores available to this process: the affinity mask's, or GOMAXPROCS if lower.
 func Cores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
-// Arch returns the architecture's name; for amd64 it has the x86-64 psABI level.
+// Arch returns the architecture's name. For amd64 it is x86-64 with the psABI level from 2 on, such as x86-64-v3.
 func Arch() string {
 	switch runtime.GOARCH {
 	case "amd64":

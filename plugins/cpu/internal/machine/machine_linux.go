@@ -44,7 +44,8 @@ func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 	return model, vendor, mhz
 }
 
-// memory returns the machine's memory in bytes, or the limit of the control group if that is lower.
+// memory returns the machine's memory in bytes, or the limit of the process's control group if that is lower. meminfo and self
+// are the paths of files of /proc, and groups is the folder of control groups.
 func memory(meminfo, self, groups string) int64 {
 	total := int64(0)
 	var first [512]byte
@@ -80,7 +81,7 @@ func memory(meminfo, self, groups string) int64 {
 	return total
 }
 
-// caches returns the caches in a processor's cache folder of sysfs.
+// caches returns the caches in a processor's cache folder of sysfs, without those of unknown level or size.
 func caches(folder string) []Cache {
 	var list []Cache
 	entries, _ := filepath.Glob(filepath.Join(folder, "index*"))
@@ -102,7 +103,8 @@ func firstLine(path string) string {
 	return string(bytes.TrimSpace(line))
 }
 
-// beginning reads the beginning of a file into a buffer. It returns nothing of a file that cannot be read.
+// beginning reads the beginning of a file into a buffer, and returns what it read. It returns nothing of a file that cannot be
+// opened.
 func beginning(path string, buffer []byte) []byte {
 	f, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -120,7 +122,7 @@ func beginning(path string, buffer []byte) []byte {
 	}
 }
 
-// bytesOf parses a size such as "32K".
+// bytesOf parses a size such as "32K" and returns it in bytes, or 0 for other texts.
 func bytesOf(s string) int64 {
 	shift := 0
 	switch {

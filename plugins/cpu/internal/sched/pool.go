@@ -17,8 +17,8 @@ const (
 	// spins is the number of polls before a worker sleeps, which take about 0.1 ms. A wake-up takes half as long, and a
 	// caller that waits for each launch issues the next one within that time.
 	spins    = 8000
-	spinWait = 20 // iterations of delay between polls
-	yieldAt  = 0x1f
+	spinWait = 20   // iterations of delay between polls
+	yieldAt  = 0x1f // polls whose number has these low bits set yield the processor instead
 )
 
 // Pool is a set of workers, one per core except the caller's. They start when first needed.
@@ -76,8 +76,9 @@ const (
 	waiting = 1 << 61 // the caller sleeps until the last worker leaves
 )
 
-// Run runs units 0 to units-1 of the task in chunks, with up to helpers workers. It returns when all units have finished, or those
-// begun before a [Share.Stop], also if the task ends the goroutine.
+// Run runs units 0 to units-1 of the task in chunks of chunk units, on this goroutine and on up to helpers workers. It returns
+// when all units have finished, or, after a [Share.Stop], those that have begun. It also waits for them if the task ends the
+// calling goroutine.
 func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 	j.pool, j.task = p, task
 	j.chunk = int64(chunk)
@@ -96,7 +97,7 @@ func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 	task.Work(Share{job: j})
 }
 
-// publish adds the job to the table and wakes up to helpers workers. It returns false if the table is full.
+// publish adds the job to the table, and wakes or starts up to helpers workers. It returns false if the table is full.
 func (p *Pool) publish(j *Job, helpers int) bool {
 	if j.done == nil {
 		j.done = make(chan struct{}, 1)
@@ -220,7 +221,7 @@ func (s Share) Stop() {
 	}
 }
 
-// needed reports whether a helper of j should move to another job with fewer helpers.
+// needed reports whether a helper of j should move to another job, which has fewer helpers and units left.
 func (p *Pool) needed(j *Job) bool {
 	mine := j.helpers()
 	for i := range p.jobs {
@@ -231,7 +232,7 @@ func (p *Pool) needed(j *Job) bool {
 	return false
 }
 
-// find returns the unfinished job with the fewest helpers, or nil.
+// find returns the job with the fewest helpers among those with units that no goroutine has begun, or nil.
 func (p *Pool) find() *Job {
 	if p.count.Load() == 0 {
 		return nil

@@ -34,7 +34,8 @@ func (p *Pool) work() {
 	}
 }
 
-// park sleeps until there is work. It returns false if the pool is closed.
+// park sleeps until mobilise or Close wakes the worker. It returns at once if there is work, and false if the pool is closed
+// already.
 func (p *Pool) park(wake chan struct{}) bool {
 	p.mu.Lock()
 	if p.closed {
@@ -54,7 +55,7 @@ func (p *Pool) park(wake chan struct{}) bool {
 	return true
 }
 
-// pause delays between two polls.
+// pause delays between two polls. look is the number of the poll.
 func pause(look int) {
 	if look&yieldAt == yieldAt {
 		runtime.Gosched()

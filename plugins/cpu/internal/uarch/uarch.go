@@ -22,8 +22,8 @@ type Model struct {
 	Divide float64 // cycles of a 512-bit vdivps; 0 without AVX-512
 	Root   float64 // cycles of a 512-bit vsqrtps; 0 without AVX-512
 
-	// PastCache is a memory footprint of launches, relative to the last-level cache. Above it, rows that are only written are
-	// stored non-temporally. 0 disables this.
+	// PastCache is a memory footprint of launches, relative to the last-level cache. From it on, buffers that are only written
+	// are stored non-temporally. 0 disables this.
 	PastCache float64
 
 	// PastCacheAlone replaces PastCache for launches on one core, unless it is 0.
@@ -42,7 +42,7 @@ type Model struct {
 	Misses int
 }
 
-// generic is the table of all other processors.
+// generic is the table of processors without a table of their own.
 var generic = Model{Name: "generic", Divide: 10, Root: 12, FetchAhead: true, Misses: 12}
 
 var models = []*Model{
@@ -77,7 +77,7 @@ func Names() []string {
 	return names
 }
 
-// Host returns the table of this machine's processor.
+// Host holds the table of this machine's processor.
 var Host = later.Value[*Model]{Make: func() *Model { return of(identify()) }}
 
 // identity identifies a processor by CPUID.
@@ -87,8 +87,8 @@ type identity struct {
 	avx512        bool
 }
 
-// of returns the table of a processor. Families of AMD newer than the tables have the newest one of AMD; those of Intel other than
-// 6 have the generic one.
+// of returns the table of a processor. Families of AMD newer than the tables have the newest one of AMD. Families of Intel
+// other than 6, and other vendors, have the generic one.
 func of(id identity) *Model {
 	switch id.vendor {
 	case "AuthenticAMD", "HygonGenuine":
