@@ -73,7 +73,7 @@ func (a *Assembler) encode(in *instruction) {
 	a.code = b
 }
 
-// immediate returns the immediate operand and its size in bytes, which is 0 if none is encoded.
+// immediate returns the immediate operand and its encoded size in bytes, which may be 0.
 func (in *instruction) immediate() (value int64, size int) {
 	if in.value == nil {
 		return 0, 0
@@ -196,8 +196,8 @@ func (in *instruction) dispUnit() int32 {
 // unknown is the placeholder of a displacement that Finish patches.
 const unknown = "\x00\x00\x00\x00"
 
-// appendAddress appends ModRM, SIB and displacement. reg is the reg field, shifted into place, and unit the scale of an 8-bit
-// displacement. trailing is the number of bytes that follow in the instruction.
+// appendAddress appends ModRM, SIB and displacement. reg is the shifted reg field, unit the scale of an 8-bit displacement, and
+// trailing the number of bytes that follow in the instruction.
 func (a *Assembler) appendAddress(b []byte, reg uint8, v *Mem, unit int32, trailing int) []byte {
 	const sib, none = 4, 5 // values of rm and base; index 4 also means none
 	if v.Label != 0 {

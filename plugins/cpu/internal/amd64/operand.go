@@ -3,8 +3,8 @@ package amd64
 // Operand is a [Reg], [Mem], [Imm] or [Label], or a modifier: [Rounding] or [Prefix]. No other type implements it.
 type Operand interface{ operand() }
 
-// Imm is an immediate operand. It may be a signed or an unsigned number of the operand's size. 64-bit operations other than mov
-// sign-extend 32 bits.
+// Imm is an immediate: a signed or an unsigned number of the operand's size. 64-bit operations other than mov sign-extend 32
+// bits.
 type Imm int64
 
 // Label is a position in the code or a constant of the pool. The zero Label is none; [Assembler.NewLabel] returns new ones.

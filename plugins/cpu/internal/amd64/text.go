@@ -36,8 +36,7 @@ var sizeNames = map[int]string{
 	1: "byte ptr ", 2: "word ptr ", 4: "dword ptr ", 8: "qword ptr ", 16: "xmmword ptr ", 32: "ymmword ptr ", 64: "zmmword ptr ",
 }
 
-// append appends the address in Intel syntax, with this operand size. lanes is the number of broadcast copies of an element, 0
-// for no broadcast or an unknown number.
+// append appends the address, with this operand size. lanes is the number of copies of a broadcast element, 0 if unknown.
 func (v *Mem) append(b []byte, size, lanes int) []byte {
 	b = append(b, sizeNames[size]...)
 	if v.Base == 0 && v.Index == 0 && v.Label == 0 {
@@ -201,7 +200,7 @@ func (in *instruction) wantsSize(features Features) bool {
 	return false
 }
 
-// prefix returns the number of leading operands that fit a form, at most the length of its operand list minus 1.
+// prefix returns the number of leading operands that fit a form, at most one less than its operands.
 func (in *instruction) prefix(f *form) int {
 	switch {
 	case f.attr&bAll != 0:
