@@ -24,7 +24,7 @@ const (
 	CtxGroups     = 92  // 3 × i32: the number of work-groups
 	CtxEnd        = 104 // the end of the frames of the current work-group
 	CtxAlive      = 112 // i64: unfinished gangs of the work-group
-	CtxZero       = 120 // u64: always 0, the cancel flag of launches without one, and the operand of loads out of bounds
+	CtxZero       = 120 // u64: always 0; the cancel flag of launches without one, and what unchecked loads out of bounds read
 	CtxPending    = 128 // u32: the group operation for which the gangs wait, from 1; 0 for none
 	CtxTogether   = 132 // u32: the kinds of group operations that code may compute for this launch; see TogetherAll
 	CtxFrameSize  = 136 // i64: bytes of a frame

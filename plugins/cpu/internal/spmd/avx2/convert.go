@@ -118,8 +118,8 @@ func (e *expander) floatOf64(d, a vcode.Reg, signed bool) {
 	e.Def(amd64.VCVTPD2PS, d.X(), w.Y())
 }
 
-// u32OfFloat converts floats to unsigned integers. It subtracts 2^31 from floats of 2^31 and more, and returns all
-// ones from 2^32 on.
+// u32OfFloat converts floats, which must not be negative, to unsigned integers. It subtracts 2^31 from floats of 2^31 and more, and
+// returns all ones from 2^32 on.
 func (e *expander) u32OfFloat(d, a vcode.Reg) {
 	half := e.bits32(0x1p31)
 	big := e.compared(amd64.VCMPPS, a, half, amd64.CmpOrderedGE)
@@ -130,7 +130,8 @@ func (e *expander) u32OfFloat(d, a vcode.Reg) {
 }
 
 // intOfDouble truncates 64-bit floats and extracts the 32-bit halves, each exact in the low bits of a float. Out of range it
-// returns the results of the AVX-512 instructions: the minimum signed integer, or all ones for unsigned ones.
+// returns the results of the AVX-512 instructions: the minimum signed integer, or all ones for unsigned ones. To become unsigned,
+// floats must not be negative.
 func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	v := e.truncated(a)
 	high := e.rounded(e.temp(amd64.VMULPD, v, e.bits64(0x1p-32)), 9)

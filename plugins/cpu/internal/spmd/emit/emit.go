@@ -81,7 +81,7 @@ func (w *writer) entry() {
 	}
 }
 
-// exit emits the return to Go.
+// exit emits the return to Go, at the labels done.
 func (w *writer) exit(done []amd64.Label, fence bool) {
 	for _, l := range done {
 		w.asm.Bind(l)

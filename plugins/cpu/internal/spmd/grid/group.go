@@ -59,9 +59,9 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.insertDispatch(table, pending, dispatch, end)
 }
 
-// insertDispatch inserts the dispatch table at the instruction with index table, since the barriers of the body are known now. At
-// index pending it inserts the group operations. The new registers are shared, since this code runs between gangs: the frame of a
-// waiting gang must not change.
+// insertDispatch inserts the dispatch table at the instruction with index table, and the group operations at index pending. It is
+// called after the body, whose barriers are known then. The new registers are shared, since this code runs between gangs: the frame of
+// a waiting gang must not change.
 func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.Insts)
 	l.Insert(table, func() {

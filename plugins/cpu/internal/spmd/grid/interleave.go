@@ -60,7 +60,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) values.Entry {
 	case r.Sweeps:
 		r.Turns = plan.SweepTurns
 	case l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes:
-		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
+		r.Turns = plan.SomeTurns // batches with short rounds load more of each row, which suits vectors of half a line
 	}
 	assembles := l.assembles()
 	l.Barrier(0)

@@ -82,8 +82,8 @@ func (l *Builder) scanGroup(in *ir.Instr) {
 	})
 }
 
-// addBefore emits the combination of a segment's scan with the total of the preceding segments. In an exclusive scan,
-// results move to the next item, and carry has the last ones.
+// addBefore emits the combination of a segment's scan with before, the total of the preceding segments. In an exclusive scan, each
+// result moves to the next item; carry passes the last vector of results on to the next segment.
 func (l *Builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
 	c := scalar.CombinerOf(in)
 	size := c.Type.Size()

@@ -31,7 +31,7 @@ type Scope struct {
 	overrun  bool           // divergent loop: the rest of an iteration may run without active lanes
 }
 
-// structured emits a Region, If or Loop.
+// structured emits a Region, If or Loop. An If that is the exit of the interleaved loop is emitted by package grid.
 func (l *Lowerer) structured(in *ir.Instr) {
 	if l.Interleaved != nil && in == l.Interleaved.Exit {
 		l.Grid.LeaveInterleaved(in)

@@ -30,7 +30,7 @@ type jumpFinder struct {
 	found    map[*ir.Instr]*jumps
 	depths   map[*ir.Instr]int // the number of structured instructions around an instruction
 	arm      []*arms           // the blocks around the current position
-	around   []*ir.Instr       // the instructions of these blocks
+	around   []*ir.Instr       // the structured instructions to which these blocks belong
 }
 
 // passed describes the jumps in a block or in a structured instruction, for the instruction around it.

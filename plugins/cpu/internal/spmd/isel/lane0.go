@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// beginLane0 emits the lane-0 values of a loop's parameters before the first iteration.
+// beginLane0 allocates s.Lane0s, and emits the lane-0 values of the loop's parameters before the first iteration.
 func (l *Lowerer) beginLane0(s *Scope) {
 	s.Lane0s = l.Followed(s.In, s.from.Lane0s)
 	for i, r := range s.Lane0s {
@@ -20,7 +20,7 @@ func (l *Lowerer) beginLane0(s *Scope) {
 	}
 }
 
-// nextLane0 emits the lane-0 values of a loop's parameters for the next iteration.
+// nextLane0 emits the lane-0 values of the loop's parameters for the next iteration, which the Continue in begins.
 func (l *Lowerer) nextLane0(s *Scope, in *ir.Instr) {
 	next := make([]vcode.Reg, len(s.Lane0s))
 	for i, r := range s.Lane0s {

@@ -199,7 +199,8 @@ func (g *Gang) wrapFloat(v []vcode.Reg, from, to ir.Type, n int, uniform bool) [
 	return g.Narrow(wide, amd64.VPMOVQD, uniform)
 }
 
-// Quantize emits floats rounded to values of a narrower type. canonical means that each NaN is the canonical one.
+// Quantize emits d, the 32-bit floats of a rounded to values of t, which is f16 or bf16. canonical means that each NaN in a is the
+// canonical one.
 func (g *Gang) Quantize(t ir.Type, d, a vcode.Reg, canonical bool) {
 	if t == ir.F16 {
 		h := g.NewVec()

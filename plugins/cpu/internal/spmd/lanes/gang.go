@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Splat broadcasts a general purpose register to a vector.
+// Splat emits a broadcast of a general purpose register to a new vector with elements of type t.
 func (g *Gang) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
 	d := g.NewVec()
 	if t.Size() == 8 {
@@ -52,7 +52,7 @@ func (g *Gang) TurnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
 		g.Shuffle(amd64.VUNPCKLPD, high, high2), g.Shuffle(amd64.VUNPCKHPD, high, high2)}
 }
 
-// Shifted returns v shifted up by a number of bytes; the end of before fills the gap.
+// Shifted returns v shifted up by a number of bytes; the end of before fills the gap. The number is a multiple of 4, on AVX2 at most 16.
 func (g *Gang) Shifted(before, v vcode.Reg, bytes int) vcode.Reg {
 	d := g.NewVec()
 	if g.Target.HasMasks {

@@ -27,7 +27,7 @@ func (g *Gang) PartMask(mask []vcode.Reg, i, size int) vcode.Reg {
 	return vcode.Part(mask, i)
 }
 
-// Half returns the mask of register i of 64-bit elements.
+// Half returns the mask of register i of 64-bit elements, from the masks of the gang's 32-bit elements. It returns 0 if mask is nil.
 func (g *Gang) Half(mask []vcode.Reg, i int) vcode.Reg {
 	if mask == nil {
 		return 0
@@ -50,7 +50,7 @@ func (g *Gang) Half(mask []vcode.Reg, i int) vcode.Reg {
 	return d
 }
 
-// Join joins two masks of 64-bit elements to one mask.
+// Join emits the join of two masks of 64-bit elements, lo and hi, to the mask d of 32-bit elements.
 func (g *Gang) Join(d, lo, hi vcode.Reg) {
 	if g.Target.HasMasks {
 		g.Def(amd64.KUNPCKBW, d.K(), hi.K(), lo.K())

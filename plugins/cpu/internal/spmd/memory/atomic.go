@@ -350,7 +350,7 @@ func (l *Memory) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op am
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// indexFromMemory returns a function that emits the index of a lane of register i, or nil. It applies to histograms, where
+// indexFromMemory returns a function that emits the index of a lane of register i. It returns nil except in histograms, where
 // the index is some bits of an element that is loaded just before. Each lane then loads its element itself, which is faster
 // than extracting it from a vector. The mask of bits bounds the index even if memory has changed.
 //
@@ -395,7 +395,7 @@ func (l *Memory) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int
 	}
 }
 
-// justBefore reports whether a load precedes an instruction in the current block, with no stores, barriers or calls between
+// justBefore reports whether a load precedes an instruction in the current block, with only loads and pure instructions between
 // them.
 func (l *Memory) justBefore(load, in *ir.Instr) bool {
 	found := false

@@ -19,7 +19,7 @@ import (
 type narrowState struct {
 	sources  map[*ir.Value]narrowSource // loads for narrow stores
 	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
-	Epoch    int                        // number of lowered instructions that may write memory
+	Epoch    int                        // number of lowered instructions that are neither loads nor pure, and may change memory
 }
 
 // narrowSource is a load whose elements can be reloaded in 16-bit lanes.
@@ -27,7 +27,7 @@ type narrowSource struct {
 	uni   vcode.Mem
 	elem  ir.Type
 	block *ir.Block
-	epoch int // epoch of the load; memory may have changed since
+	epoch int // Epoch at the load; memory may have changed if Epoch is greater now
 }
 
 // isNarrow reports whether an element type is an integer of 8 or 16 bits.

@@ -175,7 +175,7 @@ func (l *Memory) prefetchRows(p *MemRef, rows part64, step, iterations int64, n 
 	}
 }
 
-// prefetchLines prefetches the lines of n bytes.
+// prefetchLines prefetches the lines of n bytes from the address m on.
 func (l *Memory) prefetchLines(m vcode.Mem, n int) {
 	m.Size = 1
 	for end := m.Disp + int32(n); m.Disp < end; m.Disp += plan.LineBytes {

@@ -254,7 +254,7 @@ type scan struct {
 	active []vcode.Reg
 }
 
-// take assigns a machine register to r. It first frees the registers of ended ranges. It prefers the register from which r
+// take assigns a machine register to r. It first frees the registers of ended ranges. It prefers the machine register from which r
 // is copied. If none is free, it spills the range with the lowest density, which may be r.
 func (s *scan) take(a *state, r vcode.Reg) {
 	live := &a.live[r]

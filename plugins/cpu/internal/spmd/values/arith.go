@@ -331,7 +331,7 @@ func (l *Lowering) fromBool(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// Functions returns the names and types of the device library's functions that this package emits itself.
+// Functions returns the functions of the device library that this package emits itself, each as its name, a point and its type.
 func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
 
 // call emits the code of one of [Functions].

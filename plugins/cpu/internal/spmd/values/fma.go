@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// fmaForms are the forms of fused multiply-adds of 32-bit and of 64-bit floats, by the signs of the product and of the addend.
-// The result of form 213 overwrites a factor, that of form 231 the addend.
+// fmaForms are the forms of fused multiply-adds of 32-bit and of 64-bit floats. The key reports whether the product and whether the
+// addend are negated. The result of form 213 overwrites a factor, that of form 231 the addend.
 var fmaForms = later.Value[map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }]{Make: func() map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op } {
 	return map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }{
 		{false, false}: {[2]amd64.Op{amd64.VFMADD213PS, amd64.VFMADD213PD}, [2]amd64.Op{amd64.VFMADD231PS, amd64.VFMADD231PD}},

@@ -13,7 +13,7 @@ type Counter struct {
 	Param int // its index in the loop's parameters
 	Test  *ir.Instr
 	Step  *ir.Value
-	First vcode.Reg // the counter of the first item in the current round, zero-extended
+	First vcode.Reg // the counter of lane 0 at the start of the current round, zero-extended
 }
 
 // Interleaved is an interleaved loop. In each round, each gang of a work-group executes some iterations in turn, so adjacent

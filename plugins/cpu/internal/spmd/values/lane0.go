@@ -18,8 +18,8 @@ func (l *Lowering) LanesFrom(r vcode.Reg, s analysis.Strides) []vcode.Reg {
 	return out
 }
 
-// HasLane0 reports whether the lane-0 value of v is in a register or can be computed there. depth is the depth of v in an expression,
-// at most [plan.MaxDepth].
+// HasLane0 reports whether the lane-0 value of v is in a register or can be computed there. depth is the depth of v in an index
+// expression, 0 for the index itself; see [plan.MaxDepth].
 func (l *Lowering) HasLane0(v *ir.Value, depth int) bool {
 	return l.ComputesLane0(v, depth, func(v *ir.Value) bool { return l.Vals[v.ID].Lane0 != 0 })
 }

@@ -107,7 +107,8 @@ func (l *Lowering) Condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
 	return l.Outcome(v, true, under, nil)
 }
 
-// Outcome returns the lanes of under (nil: all) in which v == want. The masks are new registers, or those of into.
+// Outcome returns the lanes of under (nil: all) in which v == want. The masks are those of into. If into is nil, they are new registers,
+// or those that hold v.
 func (l *Lowering) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const || l.IsUniform(v) {
 		m := l.MaskOf(l.General(v))

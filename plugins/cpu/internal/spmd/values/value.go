@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Value has the registers of a value. A uniform integer or condition is in G, a uniform float in one vector.
+// Value has the registers of a value. A uniform integer or condition is in G, a uniform float in one vector. A varying number is in the
+// vectors of the gang, a varying condition in masks. A value may be in several forms, such as G and a vector to which it is broadcast.
 type Value struct {
 	G     vcode.Reg
 	Vec   []vcode.Reg
