@@ -26,11 +26,12 @@ type launchStop struct {
 	fn   func() error
 
 	mu      sync.Mutex
-	pending map[*Kernel]bool // created, but not launched yet
+	pending map[*Kernel]bool // without a signature; created, but not launched yet
 }
 
-// StopAtLaunch replaces launches with calls of fn, whose error the script receives. They are those of the kernel with this name. If
-// name is empty, they begin with the first launch after which every created kernel has been launched.
+// StopAtLaunch replaces launches with calls of fn, whose error the script receives. They are those of the kernel with this
+// name. If name is empty, they begin with the first launch after which no kernel without a signature is left that was never
+// launched.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*Kernel]bool{}})
 }
@@ -89,7 +90,7 @@ func (c Compilation) Shapes() []Shape {
 	return c.spec.shapes.all()
 }
 
-// Observe sets a function that receives every compilation; nil removes it.
+// Observe sets a function that receives every compilation except those for checks: 'overflow'; nil removes it.
 func (e *Environment) Observe(fn func(Compilation)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Initialise launches a kernel that stores the result of init, a function of the indices, in each element.
+// Initialise launches a kernel that stores the result of init, a function of the indices, in each element. A nil queue is the
+// default queue of the buffer's device.
 func (m *Module) Initialise(b *buffers.Buffer, init goja.Value, dims []int, q *session.Queue) error {
 	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
 	length, _ := element.Exported(init.(*goja.Object).Get("length")).(int64)

@@ -391,7 +391,8 @@ type prepared struct {
 	args  []session.Arg
 }
 
-// prepare validates and compiles a launch or debug call. The arguments are in scratch memory, valid until the next launch.
+// prepare validates a call of launch, bind, occupancy or debug, and compiles the kernel for it. The arguments are in scratch
+// memory, valid until the next launch.
 func (m *Module) prepare(op string, k *Kernel, cfg *Options, values []goja.Value) (p prepared, err error) {
 	if len(values) != len(k.params) {
 		return p, k.countError(op, len(values))
@@ -529,6 +530,7 @@ func (k *Kernel) countError(op string, requested int) error {
 	return err
 }
 
+// CountError returns the error for a wrong number of arguments of a kernel. op is the method of the kernel.
 func CountError(op, name string, params []string, requested int) *contract.Error {
 	takes := "no arguments"
 	switch len(params) {

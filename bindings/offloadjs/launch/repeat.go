@@ -18,7 +18,7 @@ import (
 const (
 	mostRepeats   = 4 // launches of a kernel
 	mostArguments = 8
-	mostMissed    = 8 // launches with equal arguments and other options, after which those of a place are no longer bound
+	mostMissed    = 8 // launches with an equal mark and other terms, after which those with this mark are no longer bound
 )
 
 // repeats are the newest launches of a kernel that were bound, so that an equal one submits the same call. They keep no

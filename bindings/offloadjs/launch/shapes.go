@@ -24,7 +24,7 @@ type shapes struct {
 	last Shape // the previous shape; accessed by note only
 }
 
-// note records the shape of a launch. It must run on the engine's goroutine; all may run on any goroutine.
+// note records the shape of a launch. It must run on the engine's goroutine; [shapes.all] may run on any.
 func (s *shapes) note(size, group []int) {
 	n := [3]int{element.Axis(size, 0), element.Axis(size, 1), element.Axis(size, 2)}
 	shape := Shape{Group: [3]int{element.Axis(group, 0), element.Axis(group, 1), element.Axis(group, 2)}}

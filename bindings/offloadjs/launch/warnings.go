@@ -231,7 +231,8 @@ func (m *Module) warnOfOverflows(k *Kernel, s *specialization, l *opt.Launches) 
 	m.warnOfAll(k, s.overflow.launch(s, l))
 }
 
-// warnOfLaunch warns of integers that are known to wrap in a launch, and of items that race, once per position.
+// warnOfLaunch warns of numbers that their types changed, integers that may overflow in a launch, and items that race, once per
+// position.
 func (m *Module) warnOfLaunch(k *Kernel, p *prepared, cfg *Options, values []goja.Value) {
 	s := p.specialization
 	m.warnOfNumbers(k, s)

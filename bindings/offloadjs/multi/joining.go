@@ -14,8 +14,8 @@ type joining struct {
 	stop  chan struct{} // ends the waits for the next worker; nil without pools
 }
 
-// joins adds the devices of workers that have joined to a new pool, and later those of workers that join. Without a plugin that workers can
-// join, the pool stays as it is, which is an error if the script asked for them.
+// joins adds the devices of workers that have joined to a new pool, and later those of workers that join. Without a plugin that
+// workers can join, the pool stays as it is. This is an error if the script asked for workers.
 func (m *Module) joins(p *poolObject, asked bool) error {
 	if asked {
 		m.host.Reach().Devices(m.Engine.Running()) // opens the plugins

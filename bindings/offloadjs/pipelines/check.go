@@ -210,7 +210,7 @@ func (m *Module) skip(failed error) (goja.Value, error) {
 	return m.queues.EventAfter(m.rehearsal.queue, "")
 }
 
-// each returns a diagnostic for each mistake of a kernel, with a note of its launch, and one for another error.
+// each returns a diagnostic for each mistake of a kernel, with a note of its launch, and one diagnostic for any other error.
 func (m *Module) each(err error) (all diag.List) {
 	var list kerneldiag.List
 	if !errors.As(err, &list) {

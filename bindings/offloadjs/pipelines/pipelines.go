@@ -63,8 +63,8 @@ func (m *Module) Constructors() []*goja.Object {
 	return []*goja.Object{m.class.Constructor()}
 }
 
-// Pipeline is a computation that a script declares with pipeline({…}): named inputs, outputs and temporaries, and a function
-// that launches kernels over them. The host runs it repeatedly. Buffers are reused while their shapes do not change.
+// Pipeline is a computation that a script declares with pipeline({…}): named parameters, inputs, outputs and temporaries, and a
+// function that launches kernels over them. The host runs it repeatedly. Buffers are reused while their shapes do not change.
 type Pipeline struct {
 	m                            *Module
 	name                         string // the name of the file that declares the pipeline
@@ -96,7 +96,7 @@ type port struct {
 
 func (p *Pipeline) label() string { return p.name }
 
-// Create implements pipeline({device, inputs, outputs, temporaries, run}).
+// Create implements pipeline({device, params, inputs, outputs, temporaries, run}).
 func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 	const op = "pipeline"
 	if _, isObject := call.Argument(0).(*goja.Object); !isObject {

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// DefaultOf returns the queue of commands that name none. It is the device's default queue, or with OwnQueues a queue of this
-// engine. If engines shared the device's queue, a fault in one script would reject a later read in another.
+// DefaultOf returns the queue of commands that name none. It is the device's default queue, or with [Config.Own] a queue of
+// this engine. If engines shared the device's queue, a fault in one script would reject a later read in another.
 func (m *Module) DefaultOf(d *session.Device) (*session.Queue, error) {
 	if !m.own {
 		return d.Queue()

@@ -88,8 +88,8 @@ func (m *Module) Choose(op string, queue, device goja.Value, fallback *session.D
 	return q, m.WaitForSpace(q)
 }
 
-// Chosen returns the queue of an operation. It is the argument queue, or the default queue of a device. The device is the argument
-// device, that of the operation's buffers, or else the best one.
+// Chosen returns the queue of an operation. It is the argument queue, or the default queue of a device. The device is the
+// argument device, or else fallback, which is that of the operation's buffers; if both are nil, the best one.
 func (m *Module) Chosen(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	if queue != nil {
 		q := m.Of(queue)

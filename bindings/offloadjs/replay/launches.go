@@ -57,14 +57,15 @@ func check(text string, outside func(name string) Meaning, launches bool) bool {
 		c.effect(body.Expression)
 	}
 	for name := range c.locals {
-		if outside(name) != Absent { // also a name of an outer variable, in another block
+		if outside(name) != Absent { // also the name of an outer variable, in another block
 			return false
 		}
 	}
 	return c.ok
 }
 
-// parse returns the parts of a function's text: a function, an arrow function or a method. Both are nil for other texts.
+// parse returns the parameters and the body of a function's text: of a function, an arrow function or a method. Both are nil
+// for generators and other texts.
 func parse(text string) (*ast.ParameterList, ast.ConciseBody) {
 	for _, around := range [][2]string{{"(", "\n)"}, {"({", "\n})"}} {
 		program, err := ecma.Parse(around[0]+text+around[1], ecma.Options{Strict: true})

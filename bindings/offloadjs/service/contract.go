@@ -34,7 +34,8 @@ func (r *Registry) Printing() contract.Services { return r.noQueue }
 // Forget drops the services of a queue that has been closed.
 func (r *Registry) Forget(q *session.Queue) { delete(r.perQueue, q) }
 
-// Print writes a kernel's line of output to the script's output, behind the device's name if workers have numbers.
+// Print writes a kernel's line of output to the script's output. If the device belongs to another process, its id precedes the
+// line.
 func (s *services) Print(m *contract.Message) {
 	text := printable.Text(m.Text)
 	if strings.Contains(m.Device, "/") {
