@@ -130,8 +130,8 @@ func (a *axis) label(v float64) string {
 	return short(v)
 }
 
-// between returns the values of the minor grid lines of a logarithmic axis: 2 to 9 times each power of ten. It returns nil for an
-// axis of powers of two, and for one that spans more than six powers of ten.
+// between returns the values of the minor grid lines of a logarithmic axis: 2 to 9 times each power of ten. It returns nil for
+// a linear axis, for one of powers of two, and for one that spans more than six powers of ten.
 func (a *axis) between() (values []float64) {
 	if !a.log || a.binary || math.Log10(a.high)-math.Log10(a.low) > 6 {
 		return nil

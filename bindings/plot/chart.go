@@ -125,8 +125,8 @@ func (r *reader) option(name string) goja.Value {
 	return nil
 }
 
-// line returns a string option as one line, with line breaks replaced by spaces. It returns "" without the option, and
-// after an error if it is no string.
+// line returns a string option as one line, with control characters such as line breaks replaced by spaces. It returns ""
+// without the option, and after an error if it is no string.
 func (r *reader) line(name string) string {
 	v := r.option(name)
 	if v == nil {

@@ -109,7 +109,7 @@ func TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 }
 
 // ToBytes returns the elements of v in the memory layout of t. It accepts arrays, typed arrays and ArrayBuffers. The result
-// shares memory with v if the layouts match.
+// shares memory with v if the layouts match, except for a typed array of bytes that become booleans.
 func ToBytes(vm *goja.Runtime, t Type, v goja.Value) ([]byte, error) {
 	if data, from, ok := TypedArray(v); ok {
 		if t.Elem.Record == nil && (from == t.Elem.Scalar || (from == ir.U8 && t.Elem.Scalar == ir.Bool)) {
