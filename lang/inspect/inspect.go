@@ -338,7 +338,7 @@ func (in *Inspector) className(o *goja.Object) string {
 		return ""
 	}
 	if c, ok := in.data(proto, "constructor").(*goja.Object); ok {
-		if target := proxied(c); target != nil { // an engine with limits wraps constructors in proxies
+		if target := proxied(c); target != nil { // a script may wrap a class in a proxy
 			c = target
 		}
 		if name := in.text(c, "name"); name != "" {

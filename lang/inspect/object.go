@@ -155,7 +155,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	return p.record(o, depth)
 }
 
-// generator matches the text of a generator function.
+// asyncGenerator matches the text of an asynchronous generator function, and generator that of any other one.
 var asyncGenerator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^async\s*(function)?\s*\*`) }}
 
 var generator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(function\s*)?\*`) }}
@@ -199,7 +199,7 @@ func (p *printer) function(o *goja.Object, depth int) string {
 	return p.withProperties(p.paint(cyan, "["+label+": "+name+"]"), o, depth)
 }
 
-// withProperties appends the additional properties of a function or error.
+// withProperties appends the additional properties of a function to its head.
 func (p *printer) withProperties(head string, o *goja.Object, depth int) string {
 	return p.besides(head, p.properties(o, depth, functionOwn), depth)
 }
@@ -459,7 +459,7 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// properties formats the own enumerable properties; for an array, those other than its elements.
+// properties formats the own enumerable properties except hidden ones; for an array, those other than its elements.
 func (p *printer) properties(o *goja.Object, depth int, hidden []string) []string {
 	isArray := o.ClassName() == "Array"
 	var entries []string

@@ -14,7 +14,7 @@ var tries struct {
 	drop  *table  // the instruction that begins a catch block without a parameter
 }
 
-// findTry finds the instructions.
+// findTry finds the instructions of tries, or panics if the interpreter has others.
 func findTry() {
 	p := goja.MustCompile("", "try { } catch { }", false)
 	code := reflect.ValueOf(p).Elem().FieldByName("code")
@@ -54,7 +54,7 @@ func watchCatch(code []words, at int) {
 	*first = words{&r.table, unsafe.Pointer(r)}
 }
 
-// catchValue begins a catch block, whose value is on the stack.
+// catchValue passes the caught value, which is on the stack, to the watcher, and begins the catch block.
 func catchValue(r *replacement, m *machine) {
 	if w := m.watcher(); w != nil && w.Catch != nil {
 		w.Catch(*m.slot(1))

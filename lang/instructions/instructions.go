@@ -84,7 +84,7 @@ func Check() error {
 	return nil
 }
 
-// texts have each instruction that is replaced.
+// texts compile to each instruction that is replaced.
 var texts = []string{
 	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1);" +
 		"try { } catch { } finally { } a + b; `${a}${b}`; [a, {}]; eval(0); eval(...[])",

@@ -18,7 +18,7 @@ func add(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// concat joins the parts of a template, whose number is the instruction.
+// concat joins the parts of a template. Their number is the value of the instruction.
 func concat(r *replacement, m *machine) {
 	m.join(*(*int)(r.original.data))
 	r.run(m)

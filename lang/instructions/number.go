@@ -88,7 +88,7 @@ func float(v *goja.Value) (float64, bool) {
 	return 0, false
 }
 
-// result ends an instruction with two operands.
+// result replaces the two operands of an instruction by v, and goes on to the next instruction.
 func (m *machine) result(v goja.Value) {
 	*m.slot(2) = v
 	*m.top()--
@@ -106,7 +106,7 @@ var small = func() (list [512]int64) {
 	return list
 }()
 
-// integer returns an integer of at most maxInt.
+// integer returns an integer of a magnitude of at most maxInt.
 func integer(i int64) (v goja.Value) {
 	var p *int64
 	if -256 <= i && i < 256 {
@@ -201,7 +201,8 @@ func shiftRight(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// shift prepares a shift of two BigInts, whose distance the interpreter takes modulo 2^64. The sign is that of a distance to the right.
+// shift prepares a shift of two BigInts, whose distance the interpreter takes modulo 2^64. sign is the sign that a distance to
+// the right has in the instruction.
 func (m *machine) shift(sign int) {
 	a, b := wordsOf(*m.slot(2)), wordsOf(*m.slot(1))
 	if a.table != the.bigInt || b.table != the.bigInt {

@@ -12,7 +12,7 @@ import (
 // A Buffer is the interpreter's part of an ArrayBuffer.
 type Buffer struct{ at unsafe.Pointer }
 
-// A View is the interpreter's part of a typed array or a DataView, whose elements are bytes.
+// A View is the interpreter's part of a typed array or a DataView. The elements of a DataView are bytes.
 type View struct {
 	at     unsafe.Pointer
 	fields *viewFields
@@ -157,7 +157,8 @@ func (v View) Set(b Buffer, length int) {
 	*v.int(v.fields.length) = length
 }
 
-// IsTypedArray checks the interpreter's internal class, not properties that scripts can change.
+// IsTypedArray reports whether an object is a typed array. It checks the interpreter's internal class, not properties that
+// scripts can change.
 func IsTypedArray(o *goja.Object) bool {
 	t := o.ExportType()
 	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"

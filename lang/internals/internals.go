@@ -288,7 +288,7 @@ func (r RegExp) Matcher() (unsafe.Pointer, unsafe.Pointer) {
 	return *(*unsafe.Pointer)(unsafe.Add(p, r.layout.wrapper)), *(*unsafe.Pointer)(unsafe.Add(p, r.layout.wrapper2))
 }
 
-// SetMatcher replaces the pattern by one that matches with a struct, whose first field must be a [regexp.Regexp].
+// SetMatcher replaces the pattern by one that matches with first, which may be the first field of a larger struct.
 func (r RegExp) SetMatcher(first *regexp.Regexp) {
 	fresh := reflect.New(r.layout.patternType).UnsafePointer()
 	*(**regexp.Regexp)(unsafe.Add(fresh, r.layout.wrapper)) = first
@@ -334,8 +334,8 @@ func Guard(proto *goja.Object, names ...string) {
 	}
 }
 
-// ArrayValues returns the elements of a dense array; nil elements are holes, others may be as [IsAccessor] says. They must
-// not be changed. It returns false for other objects.
+// ArrayValues returns the elements of a dense array; nil elements are holes, and others may be accessors, see [IsAccessor].
+// They must not be changed. It returns false for other objects.
 func ArrayValues(o *goja.Object) ([]goja.Value, bool) {
 	l := layoutPointer.Get()
 	if o == nil {

@@ -238,7 +238,8 @@ func (c *child) run(ctx context.Context, q request) ([]byte, error) {
 	return c.Engine.JSON(ctx, exports)
 }
 
-// ask queries the host's policy for a file.
+// ask asks the host's policy. what names its function, such as read, and path is the path, label or id to check. A denial is an
+// error.
 func (c *child) ask(what, path string) error {
 	c.mu.Lock()
 	c.question++

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// maxFrame is the maximum size of a message from the host, in bytes.
+// maxFrame is the maximum size of a sent message, in bytes of JSON.
 const maxFrame = 256 << 20
 
 // A wire sends and receives messages, each as a four-byte length followed by JSON.

@@ -45,7 +45,8 @@ type Engine struct {
 
 var errClosed = diag.New("closed", "the engine is closed")
 
-// Times after the limits before a child is killed.
+// startTime is the time that a child has to start, and to close its engine. graceTime is the time that it has after a limit or
+// a cancellation. Then it is killed.
 const (
 	startTime = 30 * time.Second
 	graceTime = time.Second
@@ -84,7 +85,7 @@ type Config struct {
 	Memory  *Memory         // shared with the child; nil: none
 }
 
-// StartWith starts a child like StartIn, with a configuration that may let the child call functions of the program.
+// StartWith starts a child like StartIn. own also has data for the child's [Build], and memory to share with the child.
 func StartWith(ctx context.Context, own Config, opts lang.Options) (*Engine, error) {
 	return start(ctx, own, opts, resultBound(opts.Limits))
 }

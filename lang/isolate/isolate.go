@@ -188,7 +188,7 @@ func (e *remoteError) Error() string { return e.message }
 func (e *remoteError) Code() string  { return e.code }
 func (e *remoteError) Hint() string  { return e.hint }
 
-// Err returns the error; it has no Go values of the original.
+// Err returns the error, or nil for nil. It has no Go values of the original.
 func (f *Failure) Err() error {
 	switch {
 	case f == nil:

@@ -51,7 +51,8 @@ const (
 	mostBoundedBits = 1 << 24
 )
 
-// Want defines the functions before the first text runs that may need them. It must be called with each text.
+// Want defines the functions if text is the first one that may need them, and then returns true. It must be called with each
+// text before the text runs.
 func (o *Operators) Want(text string) (defined bool, err error) {
 	if o.Power != nil || !source.CallsOperators(text) {
 		return false, nil

@@ -10,8 +10,8 @@ import (
 
 var typeDynamic = reflect.TypeFor[goja.DynamicObject]()
 
-// FixPrototypes prevents changes to the prototypes of objects that Go code implements. The interpreter does not detect
-// prototype cycles there and would follow them forever.
+// FixPrototypes prevents changes to the prototypes of objects that Go code implements, and cycles of prototypes through
+// proxies. The interpreter does not detect such cycles and would follow them forever.
 func FixPrototypes(vm *goja.Runtime, host Host) {
 	named := func(name string, length int, fn native) *goja.Object { // has the length of the replaced function
 		f := host.Function(name, fn)
@@ -63,8 +63,8 @@ var errFixedPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeErro
 
 var errCircularPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "an object cannot be its own prototype, also not through proxies"}
 
-// circular reports whether proto's prototype chain, including targets of proxies, contains v. The interpreter detects only
-// cycles without proxies, and others exhaust Go's stack.
+// circular reports whether v, with proto as its prototype, would be in its own prototype chain through a proxy. The interpreter
+// detects only cycles without proxies, and others exhaust Go's stack.
 func circular(v, proto goja.Value) bool {
 	start, ok := v.(*goja.Object)
 	if !ok {

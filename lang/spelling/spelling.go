@@ -35,7 +35,7 @@ func OneEdit(name string, candidates []string) string {
 	return ""
 }
 
-// Or writes alternatives: "a", "a or b", "a, b or c".
+// Or returns alternatives as text: "a", "a or b", "a, b or c".
 func Or(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")

@@ -14,7 +14,7 @@ type text struct {
 	isCall bool
 }
 
-// Maximum number and total size of the kept texts of calls.
+// Maximum number, and maximum total size in bytes, of the kept texts of calls. The latest text is kept whatever its size.
 const (
 	Most     = 500
 	MostSize = 8 << 20

@@ -14,7 +14,7 @@ func LeadingWord(s string) string {
 	return s
 }
 
-// LeadingExpression returns the prefix of s that consists of names, members and calls without arguments.
+// LeadingExpression returns the prefix of s that consists of names and dots. It is "" if there is none.
 func LeadingExpression(s string) string {
 	for i, r := range s {
 		if !IsWordRune(r) && r != '.' {
