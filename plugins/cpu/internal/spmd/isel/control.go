@@ -16,8 +16,8 @@ import (
 type Scope struct {
 	In       *ir.Instr
 	diverges bool
-	join     []vcode.Reg // the lanes that reach its end, if jumps may bypass it
-	act      []vcode.Reg // divergent loop: the lanes of the next iteration
+	join     []vcode.Reg // the lanes that reach its end, if some lanes may jump elsewhere
+	act      []vcode.Reg // divergent loop: the lanes that have not left it
 	End      amd64.Label // the label of its end
 	Latch    amd64.Label // loop: the label before its next iteration
 	results  []values.Value
@@ -146,7 +146,8 @@ func (l *Lowerer) uniformIf(s *Scope) {
 	l.Block(in.Else)
 }
 
-// divergentIf emits an If with masks.
+// divergentIf emits an If that is divergent, or the exit of a divergent loop. entry is the mask before the If, and sole the result of
+// soleEdge.
 func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	in := s.In
 	if loop := l.leavesLoop(in, sole, l.Scopes[:len(l.Scopes)-1]); loop != nil {
@@ -414,7 +415,8 @@ func (l *Lowerer) yield(in *ir.Instr) {
 	}
 }
 
-// edge emits the phi copies to the results of a structured instruction.
+// edge emits the phi copies of a Yield or Break to the results of s. They are masked if another edge may have set the results of some
+// lanes.
 func (l *Lowerer) edge(s *Scope, in *ir.Instr) {
 	var mask []vcode.Reg
 	if s.diverges && (s.assigned || l.repeats(s)) {
@@ -423,7 +425,7 @@ func (l *Lowerer) edge(s *Scope, in *ir.Instr) {
 	l.edgeUnder(s, in, mask)
 }
 
-// edgeUnder emits the phi copies to the results for the lanes of a mask.
+// edgeUnder emits the phi copies of in to the results of s for the lanes of a mask (nil: all). Results that are counters need no copies.
 func (l *Lowerer) edgeUnder(s *Scope, in *ir.Instr, mask []vcode.Reg) {
 	args := make([]values.Value, len(in.Args))
 	for i, a := range in.Args {
