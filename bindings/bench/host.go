@@ -212,7 +212,7 @@ func (p *probe) slowdown() float64 {
 	return float64(least) / float64(max(p.least, 1))
 }
 
-// work runs a chain of dependent operations, which takes some ten microseconds, and returns the time that it took.
+// work runs a chain of dependent operations, which takes some tens of microseconds, and returns the time that it took.
 func (p *probe) work() time.Duration {
 	began := time.Now()
 	v := p.sink | 1

@@ -56,7 +56,7 @@ type ModuleOptions struct {
 	Services []service.Host
 	// Placement chooses the devices of pipelines; nil: the script alone does.
 	Placement *placement.Policy
-	// Extensions add methods to buffers and devices.
+	// Extensions add methods to buffers and devices, and exports to the module.
 	Extensions []Extension
 }
 

@@ -105,6 +105,8 @@ func (m *Module) field(v goja.Value) (ir.Field, error) {
 	return f, nil
 }
 
+// ParamType returns the type of a kernel's parameter that a script's value stands for: a type for a number, [type] or
+// [type, rank] for a buffer.
 func (m *Module) ParamType(v goja.Value) (kernel.Arg, error) {
 	if t, ok := m.Of(v); ok {
 		if t.Elem.Record != nil {
