@@ -19,7 +19,8 @@ type captureKey struct {
 	path string
 }
 
-// once reads a value of the script once per kernel, so that signatures compiled after a change of the script still agree.
+// once returns the value that the first successful read for this key returned, so that signatures compiled after a change of the
+// script still agree.
 func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	f.mu.Lock()
 	got, ok := f.captured[key]
@@ -241,7 +242,8 @@ func (c *compiler) uniqueName(name string) string {
 	return unique
 }
 
-// IsLanguageName reports whether a name is predefined in kernels, unless the script declares it: Math, f32, Infinity, ….
+// IsLanguageName reports whether a name is predefined in kernels: Math, f32, Infinity, …. A declaration of the script hides the
+// predefined meaning.
 func IsLanguageName(name string) bool {
 	_, ok := languageName(name)
 	return ok

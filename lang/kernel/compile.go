@@ -306,8 +306,8 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 	c.bind(n.Decl, v, n.Span)
 }
 
-// decideParams assigns the real type to inferred parameters that their uses do not prove to be integers. Uses through variables
-// are known once the walks agree.
+// decideParams assigns the real type to inferred parameters that their uses do not prove to be integers, and records the reasons of
+// all inferred types. Uses through variables are known once the walks agree, so it waits for that in the first passes.
 func (c *compiler) decideParams(pass int) {
 	if c.moreSure() || c.dirty && pass < maxPasses/4 {
 		c.dirty = true // later operands are combined with integers
@@ -356,7 +356,8 @@ func (c *compiler) newFrame(fn *syntax.Func, info *frameInfo, outer, caller *fra
 	return &frame{fn: fn, info: info, vars: make([]variable, len(fn.Decls)), outer: outer, caller: caller}
 }
 
-// settle compares the joined types of a frame's variables with the assumed ones.
+// settle compares the joined types of a frame's variables with the assumed ones. It sets c.dirty if they differ, and keeps the
+// joined types for the next walk.
 func (c *compiler) settle(f *frame) {
 	for i := range f.vars {
 		c.settleVar(&f.vars[i])

@@ -138,7 +138,7 @@ func (v *variable) name() string {
 	return v.decl.Name
 }
 
-// label returns the name of a variable in traces.
+// label returns the name of a variable in traces, which for a helper's result is "return".
 func (v *variable) label() string {
 	if v.decl == nil {
 		return returned
@@ -178,7 +178,7 @@ func (c *compiler) nest(body func()) {
 	c.nesting--
 }
 
-// prune drops the variables that no jump changes.
+// prune drops the variables that no jump changes. before has the variables' states at the beginning of the construct.
 func (e *exit) prune(before []cell) {
 	for i := len(e.vars) - 1; i >= 0; i-- {
 		same := len(e.jumps) > 0
@@ -207,7 +207,7 @@ type arm struct {
 	yields []*ir.Value // the parts of out, converted to the common types of both sides
 }
 
-// side walks one side of a conditional from states of the variables.
+// side walks one side of a conditional, at the beginning of which the variables have the states in from.
 func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
 	outer, dead := c.b.Block, c.dead
 	a := arm{block: &ir.Block{}}

@@ -466,7 +466,7 @@ func (c *compiler) storeRecord(p *place, v value, target, at syntax.Span) {
 	}
 }
 
-// leaves visits the scalars of two places with the same shape.
+// leaves visits the scalars of two places with the same shape, in pairs.
 func (c *compiler) leaves(p, q *place, visit func(p, q *place)) {
 	switch {
 	case p.left > 0:

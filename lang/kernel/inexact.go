@@ -82,7 +82,7 @@ func (c *compiler) exactTable(p *place, at syntax.Span) {
 	}
 }
 
-// described returns the source text of a constant, with its value unless the text is a literal.
+// described returns a description of a constant: a literal's source text, the value of a text with a call, and else both.
 func described(text string, x float64) string {
 	if strings.Trim(text, "0123456789._xabcdefABCDEFn+-") == "" {
 		return "`" + text + "`"

@@ -30,7 +30,7 @@ func wholeArray(a *ir.Array) *place {
 	return &place{arr: a, elem: a.Elem, left: a.Rank, dims: a.Dims}
 }
 
-// then returns the place extended by a step.
+// then returns the place extended by a step, and by the step's index unless that is nil.
 func (p *place) then(s ir.Step, index *ir.Value) *place {
 	q := *p
 	q.path = append(slices.Clip(p.path), s)

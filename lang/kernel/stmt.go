@@ -201,7 +201,7 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	c.markValue(v.label(), register(v.cur), at)
 }
 
-// read returns the value of a variable.
+// read returns the value of a variable. It reports an error if the variable is not declared yet or has no value.
 func (c *compiler) read(v *variable, n *syntax.Name) value {
 	switch {
 	case v.state == undeclared:

@@ -79,7 +79,7 @@ func ofInt(v value, taint uint64) value {
 // isConst reports whether the value is a constant number, BigInt or bool.
 func (v value) isConst() bool { return v.kind == kNum || v.kind == kBig || v.kind == kBool }
 
-// isScalar reports whether the value is a number or bool.
+// isScalar reports whether the value is a number, BigInt or bool.
 func (v value) isScalar() bool { return v.kind == kReg || v.isConst() }
 
 // isInt reports whether the value is certainly an integer: a register of integer type, or an integral constant.

@@ -1,6 +1,6 @@
 package ir
 
-// Only these predicates depend on the order of the operations. TestOpClasses lists the members of each.
+// Outside tests, only these predicates depend on the order of the operations. TestOpClasses lists the members of each.
 
 // IsArith reports whether op is a constant, or computes its result only from its operands and fields. This includes integer
 // divisions, which may fault.

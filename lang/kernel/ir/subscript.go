@@ -43,7 +43,7 @@ func subscripts(text string) (list []string) {
 	return list
 }
 
-// arguments returns the arguments of a call.
+// arguments returns the arguments of the call that a text begins with, without spaces around them.
 func arguments(text string) (list []string) {
 	depth, start := 0, 0
 	for at, c := range text {

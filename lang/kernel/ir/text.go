@@ -21,7 +21,7 @@ func (m *Module) String() string {
 	return p.b.String()
 }
 
-// WriteText writes the module's text form.
+// WriteText writes the module's text form to w, and returns the error of w.
 func (m *Module) WriteText(w io.Writer) error {
 	_, err := io.WriteString(w, m.String())
 	return err

@@ -397,7 +397,8 @@ func (w *uniformWalk) structured(in *Instr) {
 	}
 }
 
-// enter starts the walk inside a construct that splits the items.
+// enter starts the walk inside the construct at a depth. splits tells whether the construct splits the items of different groups,
+// and those of one group, and cause is the instruction that does.
 func (w *uniformWalk) enter(depth int, splits [2]bool, cause *Instr) {
 	for i, s := range splits {
 		if s {

@@ -118,7 +118,7 @@ type array struct {
 	limit  int           // the item's number of elements, if a last index, not in own, selects one
 }
 
-// target is an enclosing structured instruction.
+// target is an enclosing Region or Loop, which jumps may leave.
 type target struct {
 	in      *ir.Instr
 	free    bool // items may leave it at different times
@@ -147,7 +147,7 @@ func (g *generator) define(v *ir.Value, uniform bool) *ir.Value {
 	return v
 }
 
-// some returns a value of the type; the value is uniform if requested.
+// some returns a value of the type in scope, preferably a recent one, or a random constant. The value is uniform if uniform is set.
 func (g *generator) some(t ir.Type, uniform bool) value {
 	var fit []value
 	for _, v := range g.values {

@@ -140,7 +140,8 @@ func (e *exchange) shuffle(kind ir.SubgroupKind, x, by *ir.Value) *ir.Value {
 	return e.Emit(&ir.Instr{Op: ir.Subgroup, Subgroup: kind, Args: []*ir.Value{x, by}}, x.Type)
 }
 
-// reduce lowers Reduce: t[l] = t[l] op t[l+s] for s from half of the group's power of two down to 1.
+// reduce lowers Reduce: t[l] = t[l] op t[l+s] in the scratch memory t, for s from half of the group's power of two down to 1. The
+// last steps are shuffles if the target has them.
 func (e *exchange) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	t, number := x.Type, e.number
 	none := e.identity(c, t)

@@ -65,7 +65,7 @@ func (l *lowering) message(m Message, operands []*ir.Value) int {
 	return len(l.out.Messages) - 1
 }
 
-// words returns the words of a record after the message index.
+// words returns the words of a record after the message index: the coordinates of the item and the operands.
 func (l *lowering) words(operands []*ir.Value) (out []*ir.Value) {
 	for _, v := range l.global {
 		out = append(out, l.wrap(ir.U32, v))
@@ -98,7 +98,8 @@ func (l *lowering) recordFault(m Message, operands ...*ir.Value) {
 	})
 }
 
-// print emits the record of a Print. The cursor stays near the capacity, so that it cannot wrap.
+// print emits the record of a Print if there is room, and otherwise counts it as lost. The cursor stays near the capacity, so that
+// it cannot wrap.
 func (l *lowering) print(in *ir.Instr) {
 	args := l.all(in.Args)
 	n := l.message(Message{Text: in.Text}, args)
@@ -188,7 +189,7 @@ func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Recor
 	for at := k.PrintStart(); at < min(end, len(words)); {
 		n := int(words[at])
 		if n >= len(k.Messages) || at+k.Messages[n].Words() > min(end, len(words)) {
-			break // the record did not fit
+			break // a damaged record, or one that did not fit
 		}
 		prints = append(prints, k.record(n, words[at+1:]))
 		at += k.Messages[n].Words()

@@ -67,8 +67,8 @@ func (l *lowering) findFirstStores() *firstStores {
 	return f
 }
 
-// covers reports whether the items of a group store all elements of an array. Then its indices are the local IDs, innermost on axis
-// x, and its extents are the group size.
+// covers reports whether the items of a group store all elements of an array by in. This holds if the indices of in are the local
+// IDs, innermost on axis x, and the extents of the array are the group size.
 func (l *lowering) covers(in *ir.Instr) bool {
 	a := in.Array
 	if a.Elem.Record != nil || len(in.Path) != a.Rank {

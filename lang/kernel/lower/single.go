@@ -38,7 +38,7 @@ type singles struct {
 
 func (s *singles) innermost() *ir.Instr { return s.around[len(s.around)-1] }
 
-// near reports whether a jump to the target leaves no other construct.
+// near reports whether a jump to the target leaves no block or loop inside the target.
 func (s *singles) near(target *ir.Instr) bool { return s.innermost() == target }
 
 func (s *singles) block(b *ir.Block) {

@@ -42,7 +42,7 @@ func (c *copies) mark(v *ir.Value, computed bool) {
 	}
 }
 
-// moved marks the values that receive a computed float from a jump or a structured instruction.
+// moved marks each value of to that receives a computed float: the one with the same index in from, the operands of a jump or loop.
 func (c *copies) moved(to, from []*ir.Value) {
 	for i, v := range to {
 		c.mark(v, c.computed[from[i].ID])

@@ -185,7 +185,8 @@ func (p *prover) both(a, b *ir.Value) []bound {
 	return out
 }
 
-// extentsOver returns the extents that are upper bounds of a term plus c, each with its constant.
+// extentsOver returns the extents that are upper bounds of a term plus c, each with its constant. Between them there may be up to
+// depth other terms.
 func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	var out []bound
 	for _, u := range p.of(t).upper {

@@ -29,7 +29,8 @@ type dce struct {
 	changed bool
 }
 
-// roots marks the instructions of a block that have effects. parent is the enclosing structured instruction.
+// roots marks the instructions of a block, and of the blocks nested in it, that have effects. parent is the enclosing structured
+// instruction.
 func (s *dce) roots(b *ir.Block, parent *ir.Instr) {
 	if b == nil {
 		return
@@ -55,7 +56,7 @@ func (s *dce) isRoot(in *ir.Instr) bool {
 	return analysis.MayFault(in)
 }
 
-// keep marks the operands of a live instruction, and the enclosing structured instructions.
+// keep marks the operands of a live instruction, and the enclosing structured instructions with their conditions and jumps.
 func (s *dce) keep(in, parent *ir.Instr) {
 	if in.Then != nil {
 		parent = in
@@ -106,7 +107,7 @@ func (s *dce) use(v *ir.Value) {
 	}
 }
 
-// follow marks the definition of a live value.
+// follow marks what defines a live value: its instruction, and the operands that yields, jumps and loops pass to it.
 func (s *dce) follow(v *ir.Value) {
 	in := v.Def
 	if in == nil {

@@ -161,7 +161,8 @@ func (f *folder) onlyEnd(in, end *ir.Instr) bool {
 	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end
 }
 
-// splice replaces a structured instruction by the instructions of one of its blocks.
+// splice replaces a structured instruction by the instructions of inner, one of its blocks. It keeps end, the terminator of inner,
+// unless that only passes the results.
 func (f *folder) splice(b *ir.Block, in *ir.Instr, inner *ir.Block, end *ir.Instr) {
 	f.changed = true
 	b.Instrs = append(b.Instrs, inner.Instrs[:len(inner.Instrs)-1]...)
@@ -185,7 +186,8 @@ func (f *folder) selects(b *ir.Block, in *ir.Instr) {
 	}
 }
 
-// common replaces results that have the same visible value on all edges.
+// common replaces results that have the same value on all edges. The value must be among the first entry definitions, since later
+// ones are not visible after the instruction.
 func (f *folder) common(in *ir.Instr, entry int) {
 	edges := f.s.Ends(in)
 	if len(edges) == 0 {

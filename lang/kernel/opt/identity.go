@@ -53,7 +53,7 @@ func (f *folder) to(in *ir.Instr, op ir.Op, args ...*ir.Value) *ir.Value {
 	return nil
 }
 
-// constantOf inserts a constant before the current instruction.
+// constantOf inserts a constant before the current instruction and returns it.
 func (f *folder) constantOf(b *ir.Block, t ir.Type, bits uint64, site int) *ir.Value {
 	in := &ir.Instr{Op: ir.Const, Bits: bits, Site: site}
 	v := f.k.NewValue(t, in)

@@ -211,8 +211,9 @@ func (b Bound) equal(o Bound) bool {
 	return slices.EqualFunc(b, o, func(x, y Product) bool { return x.Factor == y.Factor && slices.Equal(x.Terms, y.Terms) })
 }
 
-// grants reports whether a known fact proves a check of an access. below means that the index is proved to be less than the extent.
-// While facts are collected, it records the fact that would prove the check.
+// grants reports whether a known fact proves the check of index v of an access. extent is an entry of [ir.Resolved.Extents]. below
+// means that the index is proved to be less than the extent. While facts are collected, grants records the one that would prove
+// the check.
 func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int, below bool) bool {
 	if len(p.granted) == 0 && p.asks == nil {
 		return false
@@ -230,7 +231,8 @@ func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int, below bool) bool 
 	return slices.ContainsFunc(p.granted, f.equal)
 }
 
-// ask returns the fact that would prove a check, or false if none would.
+// ask returns the fact that would prove the check of index v of an array, or false if none would. extent is an entry of
+// [ir.Resolved.Extents].
 func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool) {
 	if extent == ir.Flat && a.Rank == 1 {
 		extent = -1

@@ -296,7 +296,8 @@ func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
 
 func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
 
-// assume derives facts from a condition that is true or false.
+// assume derives facts from a condition that has the value is. depth is the number of operators around cond; beyond 8 it does
+// nothing.
 func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 	in := cond.Def
 	if in == nil || depth > 8 {
@@ -427,7 +428,7 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 	return 0
 }
 
-// belowExtent reports whether an index is proved to be less than the extent.
+// belowExtent reports whether index v of an array is proved to be less than its extent, an entry of [ir.Resolved.Extents].
 func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 	r := p.rangeOf(v)
 	if !tracked(v.Type) {

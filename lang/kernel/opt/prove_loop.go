@@ -87,7 +87,7 @@ func (p *prover) loop(in *ir.Instr) {
 // steps states that an integer differs from first by a multiple of size, a power of two. Wrapping preserves this property.
 type steps struct{ first, size int64 }
 
-// findSteps finds the steps of a parameter with a constant initial value and constant increments.
+// findSteps records the steps of parameter i of a loop if it has a constant initial value and constant increments.
 func (p *prover) findSteps(loop *ir.Instr, i int) {
 	first, ok := analysis.ConstInt(loop.Args[i])
 	all := int64(0)
@@ -136,7 +136,7 @@ func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) int
 	return all
 }
 
-// direction reports whether the continues never decrease a parameter (up) and never increase it (down).
+// direction reports whether the continues never decrease parameter i of a loop (up) and never increase it (down).
 func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	up, down = true, true
 	for _, c := range p.s.Continues[loop] {
@@ -146,8 +146,8 @@ func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	return up, down
 }
 
-// descends reports whether a parameter only decreases and can be related to its initial value. The assumed interval does not
-// imply that: it may contain a wrapped value, and [prover.carry] checks whether one is possible.
+// descends reports whether parameter i of a loop only decreases and can be related to its initial value. The interval supposed does
+// not imply that: it may contain a wrapped value, and [prover.carry] checks whether one is possible.
 func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) bool {
 	_, down := p.direction(loop, i)
 	return down && supposed.hi == initial.hi && supposed.hi < full(loop.Then.Params[i].Type).hi && !isConst(loop.Args[i])

@@ -11,7 +11,7 @@ import (
 const maxPromoted = 256
 
 // maxElements is the maximum number of promoted elements per kernel. maxCarried is the maximum number of values that all
-// structured instructions carry.
+// structured instructions together carry.
 const (
 	maxElements = 2048
 	maxCarried  = 1 << 17

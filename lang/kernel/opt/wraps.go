@@ -16,7 +16,7 @@ type Launches struct {
 
 	// Trips is the maximum trip count of a loop whose bound is unknown; 0 means no maximum.
 	Trips int64
-	// Margin is the minimum distance from the limits of its type for an integer of unknown origin, such as a loaded one.
+	// Margin is the minimum distance from the limits of its type for a 32-bit integer of unknown origin, such as a loaded one.
 	Margin int64
 }
 
