@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// briefUnits bounds the units of a launch that runs on the queue's goroutine and blocks its thread until it ends. Unit times
-// are measured averages: a unit that misses the caches takes many times as long.
+// briefUnits bounds the units of a launch that runs on the stack of its goroutine, which cannot be preempted until it ends.
+// Unit times are measured averages: a unit that misses the caches takes many times as long.
 const briefUnits = 1024
 
 // atHand caches the worker of the prepared launch that a queue ran last.
@@ -18,7 +18,8 @@ type atHand struct {
 	worker *spmd.Worker
 }
 
-// isBrief reports whether a launch of the plan takes at most a microsecond by the measured time of its units.
+// isBrief reports whether a launch of the plan takes at most a microsecond by the measured time of its units. It is false
+// before they are measured, and for units whose times vary.
 func (pl *plan) isBrief() bool {
 	if pl.steady == nil {
 		return false
@@ -64,7 +65,7 @@ func (l *launch) failed(o *offload.Launch, fault *interp.Fault, err error) error
 	return err
 }
 
-// drop releases the worker.
+// drop releases the worker, if there is one.
 func (k *atHand) drop() {
 	if k.worker != nil {
 		k.code.Release(k.worker)

@@ -10,7 +10,7 @@ import (
 // launch is stopped.
 type caller struct {
 	request   offload.Request
-	questions chan question // nil before the first call
+	questions chan question // nil while there is no goroutine
 	answers   chan answer   // with room for one, so that an abandoned goroutine can end
 }
 

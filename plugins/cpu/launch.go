@@ -20,12 +20,13 @@ import (
 )
 
 const (
-	// runAlone is the longest time of a launch, on one core, that does not use other cores.
+	// runAlone is the longest time of a launch, on one core, for which it does not use other cores.
 	runAlone = 30 * time.Microsecond
 	// shortChunk and longChunk bound the time of a chunk: long ones delay a stop and let cores finish unevenly.
 	shortChunk = 5 * time.Microsecond
 	longChunk  = 500 * time.Microsecond
-	// chunksPerCore is the number of chunks per core, which evens out chunks of different lengths.
+	// chunksPerCore is the number of chunks per core if shortChunk and longChunk allow it. It evens out chunks of different
+	// lengths.
 	chunksPerCore = 16
 	// fewChunks replaces chunksPerCore for launches whose units run in large batches.
 	fewChunks = 4

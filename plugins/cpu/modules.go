@@ -101,7 +101,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	return nil, nil, e
 }
 
-// refusal returns the reason of an engine's error with its source position.
+// refusal returns the reason of an engine's error as text, with the source position if that is known.
 func refusal(m *ir.Module, k *ir.Kernel, err error) string {
 	var u *spmd.UnsupportedError
 	if !errors.As(err, &u) {

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// moveChunk is the number of bytes that are copied between two checks of the stop flag.
+// moveChunk is the maximum number of bytes that are copied or filled between two checks of the stop flag.
 const moveChunk = 64 << 20
 
 // Copy implements [queue.Device].

@@ -198,8 +198,8 @@ func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uin
 	return s, address, nil
 }
 
-// region returns the target region of the function and line in name, such as saxpy_l11, or false if there is none or several are.
-// Callers cannot use clang's full names, whose numbers differ from build to build.
+// region returns the target region of the function and line in name, such as saxpy_l11. ok is false if no region or several
+// have this name. Callers cannot use clang's full names, whose numbers differ from build to build.
 func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, ok bool) {
 	for _, candidate := range p.image.Symbols() {
 		if !isRegion(candidate) {

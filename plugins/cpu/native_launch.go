@@ -66,7 +66,7 @@ func (l *nativeLaunch) refuse(code offload.Code, format string, args ...any) *of
 	return e
 }
 
-// set checks a launch.
+// set checks a launch and stores its sizes and arguments.
 func (l *nativeLaunch) set(o *offload.Launch) error {
 	l.kernel, l.at, l.services = o.Kernel.(*nativeKernel), o.Pos, o.Services
 	k := l.kernel
@@ -247,7 +247,8 @@ func (l *nativeLaunch) spread() {
 	}
 }
 
-// chunk returns the number of items per chunk.
+// chunk returns the number of items per chunk for a launch of this cost. It is a multiple of the group size, if the launch has
+// one and calls take ranges, else of rangeItems.
 func (l *nativeLaunch) chunk(cost time.Duration) int {
 	about := max(min(cost/time.Duration(l.device.pool.Cores()*chunksPerCore), longChunk), shortChunk)
 	n := max(int(float64(about)/l.kernel.itemCost()), 1)
@@ -349,8 +350,8 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	return nil
 }
 
-// The time that a function of a whole launch has to return after a request to stop, and the time between looks for one. The function
-// may hold locks, without which later calls of the library would not return.
+// callGrace is the time that a function of a whole launch has to return after a request to stop. It may hold locks, without
+// which later calls of the library would not return. callLook is the time between checks for a request.
 const (
 	callGrace = 2 * time.Second
 	callLook  = 5 * time.Millisecond

@@ -34,8 +34,8 @@ func (plugin) Name() string { return Name }
 // MaxClass implements [offload.ClassBounded].
 func (plugin) MaxClass() int { return offload.ClassCPU }
 
-// Open opens the platform. It returns an error only for debug switches that are invalid, or that force an engine which this machine
-// cannot run.
+// Open opens the platform. It returns an error only for debug switches that are invalid, or that force an engine which this
+// machine cannot run.
 func (p plugin) Open(context.Context) (offload.Platform, error) {
 	choices, err := p.options.choices()
 	if err != nil {

@@ -125,7 +125,7 @@ func (s *services) end() {
 
 const mostFailures = 1024 // bounds the recorded errors
 
-// note records the error of a call.
+// note records the error of a call for failure, unless mostFailures errors are recorded.
 func (s *services) note(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

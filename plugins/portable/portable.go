@@ -52,7 +52,7 @@ func Describe(k *ir.Kernel) offload.KernelInfo {
 	return info
 }
 
-// TypeOf returns the contract's type of an IR type, Opaque for records.
+// TypeOf returns the contract's type of an IR type. It is Opaque for types that the contract lacks, such as records.
 func TypeOf(t ir.Type) offload.Type {
 	return types.Get()[t]
 }

@@ -103,7 +103,7 @@ type Variant[V any] struct {
 	err     error // the compilation's error
 }
 
-// Variants are the variants of a kernel by choice. The zero value is ready for use.
+// Variants are the variants of a kernel by the plugin's choice C. The zero value is ready for use.
 type Variants[C comparable, V any] struct {
 	mu       sync.Mutex
 	all      map[C]*Variant[V]

@@ -27,7 +27,7 @@ type Caller struct {
 	seenAt  time.Time                   // time of the first poll with this flag
 	lost    bool                        // the call will not return; owned by the watcher
 
-	foreign atomic.Pointer[process.Foreign] // set during a target region, which runs on other threads
+	foreign atomic.Pointer[process.Foreign] // threads that native code created, during a call; nil between calls
 
 	mu sync.Mutex // held while the call is interrupted or marked as ended
 }
@@ -134,9 +134,10 @@ func (c *Caller) run() error {
 	return c.guarded()
 }
 
-// guarded calls the block's function. A fault of a thread that native code created meanwhile is an error of the call.
+// guarded calls the block's function. If the call was interrupted since a thread that native code created has faulted, it
+// returns that fault.
 func (c *Caller) guarded() error {
-	if c.foreign.Load() != nil { // a target region, which looks at it
+	if c.foreign.Load() != nil { // a call of a target region, which looks for faults itself
 		return c.guardedHere()
 	}
 	stray := process.EnterForeign()

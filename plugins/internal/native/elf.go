@@ -35,7 +35,7 @@ type object struct {
 	initArray, finiArray table
 }
 
-// table is an array of addresses in an image.
+// table is a part of an image: an array of addresses, or code.
 type table struct{ address, bytes uint64 }
 
 // ignoredTag replaces the tags that the copy hides from the loader. It is an unassigned tag of the OS range.

@@ -147,7 +147,7 @@ func (img *Image) Memory(s Symbol) []byte {
 	return unsafe.Slice((*byte)(pointer(img.base+uintptr(s.value))), s.Size)
 }
 
-// Offset returns the offset of an address in the image, and whether it is in the image.
+// Offset returns the offset of an address from the image's base, and whether the address is in the image.
 func (img *Image) Offset(address uintptr) (uint64, bool) {
 	d := uint64(address - img.base)
 	return d, address >= img.base && d < img.span

@@ -28,7 +28,8 @@ var Arguments = sync.OnceValues(func() (argc int, argv uintptr) {
 	return 0, uintptr(unsafe.Pointer(&noArguments))
 })
 
-// startOfStack returns the address of the initial stack, which begins with argc, or of an argument list of length -1.
+// startOfStack returns the address of the initial stack, which begins with argc. If the stack cannot be found, the result
+// points to −1.
 func startOfStack() (stack unsafe.Pointer) {
 	none := new(int)
 	*none = -1

@@ -41,7 +41,7 @@ type Crash struct {
 // peerReader is UCX's library that copies from the memory of other processes of an MPI job. It calls abort if one has ended.
 const peerReader = "libuct_cma.so"
 
-// Error names the fault and the libraries.
+// Error names the fault, and the libraries of the instruction and of the stack.
 func (c *Crash) Error() string {
 	isReader := func(name string) bool { return strings.HasPrefix(name, peerReader) }
 	if c.Signal == sigABRT && slices.ContainsFunc(append(slices.Clone(c.Callers), c.Where), isReader) {

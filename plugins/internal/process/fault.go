@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrUnsupported is wrapped by errors of functions that this platform does not support.
+// ErrUnsupported is the error, alone or wrapped, of functions that this platform does not support.
 var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUnsupported)
 
 // ErrInterrupted is the error of a call that [Guard.Interrupt] ended.
@@ -37,8 +37,8 @@ const (
 	sigSYS  = 31
 )
 
-// Ended marks a Fault for a call of the C library that would have ended the thread or the process. The Signal is then Ended plus the
-// function's number in the list of overrides.
+// Ended marks a Fault for a call of the C library that would have ended the thread or the process. The Signal is then Ended
+// plus the function's number in the list of overrides, and the Address an argument of the call.
 const Ended = 256
 
 // Error describes the fault with its address and instruction.

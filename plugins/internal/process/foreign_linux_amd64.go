@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreign is the state of threads that native code created, during a call that waits for them.
+// Foreign is the state of threads that native code created, during calls of native code.
 type Foreign struct{ first *guarded }
 
 var (

@@ -121,7 +121,7 @@ const (
 	changesStack = 2 // the signal stack
 )
 
-// Values of guarded.stop.
+// Values of guarded.stop, and of si_code for signals that a process sends.
 const (
 	stopWithin   = 1 // end the call when it is in the address range
 	stopAnywhere = 2

@@ -11,8 +11,9 @@ type Spec = plan.Spec
 // spec returns the spec of the general variant.
 func (p *Program) spec() Spec { return Spec{Gang: p.gang} }
 
-// Listed returns the spec of typical launches, for listings. Their sizes are at most the extents, and their groups are
-// complete with several gangs along x. With 2-D gangs, their blocks are complete.
+// Listed returns the spec of typical launches, for listings. Their sizes are at most the extents, and their other indices are
+// in bounds, where launches can show that. If the kernel observes its group, work-groups are complete and have several gangs
+// along x. Gangs are 2-D if the program has such gangs.
 func (p *Program) Listed() Spec {
 	s := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
 	s.WithinExtents, s.IndicesProved = p.facts.Any()
@@ -23,7 +24,7 @@ func (p *Program) Listed() Spec {
 }
 
 // OneGang returns the spec of launches with one-dimensional complete work-groups of this many items. ok reports whether one
-// gang can cover such a group.
+// gang can cover such a group; otherwise the spec is not usable.
 func (p *Program) OneGang(items int) (s Spec, ok bool) {
 	s = p.Listed()
 	s.Shape, s.Whole, s.Adjacent = plan.OneGang, true, false
@@ -70,7 +71,7 @@ func (p *Program) has2DGangs(g *interp.Launch) bool {
 	return p.options.BlockRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
 }
 
-// rowGangs returns s with the fields that depend on the work-groups of a launch, for 1-D gangs.
+// rowGangs returns s with the fields that depend on the work-groups of a launch, for gangs that are runs of a row.
 func (p *Program) rowGangs(g *interp.Launch, s Spec) Spec {
 	s.Gang = p.fitting(g.GroupSize[0])
 	if !p.observes {

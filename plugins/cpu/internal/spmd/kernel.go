@@ -72,7 +72,7 @@ func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int)
 	return c, nil
 }
 
-// optimise runs the passes, and writes a dump after each if dumping is enabled.
+// optimise runs the passes. If dumping is enabled, it writes a dump before the first pass and after each one.
 func optimise(l *grid.Builder) error {
 	in := passes.Input{Func: l.Func, Frames: l.Observes, TwoD: l.Spec.Is2D(), Single: l.Spec.IsOneGang(),
 		Advance: l.Advance, Start: l.Start, Fresh: l.Begin}

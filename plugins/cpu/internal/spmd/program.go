@@ -29,8 +29,8 @@ type Program struct {
 	interleaves bool // a loop may be interleaved
 	batches     bool // interleaved loops of several work-groups may run together
 
-	gang    int  // registers of the gangs of the general variant
-	narrows bool // narrower gangs have variants
+	gang    int  // registers of a gang of the general variant
+	narrows bool // launches may have variants with narrower gangs
 	oneGang int  // maximum registers of a gang that covers a work-group; 0 if there are no such gangs
 	rows    int  // rows of 2-D gangs; 0 if there are none
 

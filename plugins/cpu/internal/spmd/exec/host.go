@@ -121,7 +121,7 @@ func (w *Worker) setLane(f frame, regs []vcode.Reg, t ir.Type, lane int, bits ui
 	}
 }
 
-// item returns the position of a lane of the gang that trapped, and its rank in the order of items.
+// item returns the position of a lane of the gang that trapped, and the lane's rank in the order of items.
 func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
 	if !w.v.Code.Observes {
 		x := int(*(*int32)(w.register(f, t.X)))
@@ -210,7 +210,8 @@ func (w *Worker) leave(n int) {
 	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
 
-// record records a fault of a lane and returns it for completion by the caller. It returns nil if an earlier item has faulted.
+// record records a fault of a lane and returns it, for the caller to complete. It returns nil if an earlier item has a recorded
+// fault.
 func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind) *interp.Fault {
 	item, order := w.item(f, t, lane)
 	return w.keep(kind, t.In, item, order)
@@ -287,7 +288,7 @@ func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 	w.setLane(f, t.Results, t.In.Type(), lane, bits)
 }
 
-// message appends the pieces of a text with the operands between them.
+// message appends the text of a trap's instruction for a lane: its pieces with the operands between them.
 func (w *Worker) message(to []byte, f frame, t *vcode.Trap, lane int) []byte {
 	args := w.operands(f, t, lane)
 	for i, piece := range t.In.Text {

@@ -80,14 +80,14 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	return w
 }
 
-// maxSpare is the maximum size in bytes of the frames of a variant's spare worker, which the garbage collector does not
-// free.
+// maxSpare is the maximum size in bytes of the frames of a variant's spare worker, which the garbage collector does not free.
+// It also bounds the frames of a batch.
 const maxSpare = 64 << 10
 
 // Heavy reports whether a worker has too much memory to be the spare worker of its variant.
 func (w *Worker) Heavy() bool { return len(w.frames) > maxSpare }
 
-// Release returns a worker to its variant.
+// Release returns a worker to its variant, as the spare one if there is none and the worker is not too large.
 func (v *Variant) Release(w *Worker) {
 	w.g = nil
 	if w.Heavy() || !v.spare.CompareAndSwap(nil, w) {
@@ -164,9 +164,10 @@ func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[
 func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
-// Run runs units [first, last) of the worker's launch and returns the first fault, or nil. It ends early after a cancellation, and
-// after a fault if the kernel does not observe its group. A brief run takes microseconds: it stays on its goroutine, and a panic of
-// a trap service becomes an error.
+// Run runs units [first, last) of the worker's launch, and returns the fault of the earliest item that has one, or nil. It ends
+// early after a cancellation, and after a fault if the kernel does not observe its group. A brief run takes microseconds: it
+// stays on its goroutine, and a panic of a trap service becomes an error. Other errors are those of the guard, such as a fault
+// of the machine code.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil
@@ -221,7 +222,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	return &fault, nil
 }
 
-// trapSafely serves a trap and returns a panic as an error.
+// trapSafely serves trap number. It returns a panic as an error.
 func (w *Worker) trapSafely(number int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -232,7 +233,7 @@ func (w *Worker) trapSafely(number int) (err error) {
 	return nil
 }
 
-// Set prepares the worker to run units of a launch.
+// Set prepares the worker to run units of a launch: it stores the launch's sizes and arguments in the context.
 func (w *Worker) Set(g *interp.Launch) {
 	w.g = g
 	c := w.v.Code

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 )
 
-// ScratchVectors is the number of vectors in a frame for element-wise access by package memory.
+// ScratchVectors is the number of vectors in a frame that package memory uses to access elements lane by lane.
 const ScratchVectors = 7
 
 // LayOut returns the layout of the context and of frames.

@@ -6,8 +6,8 @@ type Spec struct {
 	Stores        Stores
 	Gang          int  // vector registers of a 32-bit value of a gang
 	Whole         bool // every work-group and gang is complete
-	Adjacent      bool // work-groups have several gangs along x, which interleaved loops require
-	WithinExtents bool // the launch's size is at most the extents of arrays indexed by position
+	Adjacent      bool // work-groups, or batches of them, have several gangs along x, as interleaved loops require
+	WithinExtents bool // the launch's size is at most the extents of arrays that positions index
 	IndicesProved bool // other indices are proved to be in bounds
 }
 

@@ -149,7 +149,8 @@ func repeatable(loop *ir.Instr) bool {
 	return ok
 }
 
-// rowLoads returns the number of loads of a loop that differ between lanes. near reports whether all of these are of shared arrays.
+// rowLoads returns the number of loads of a loop whose indices differ between lanes. near reports whether all of these are of
+// shared arrays.
 func (s *sumSplitter) rowLoads(loop *ir.Instr) (n int, near bool) {
 	near = true
 	loop.Then.Walk(func(in *ir.Instr) {

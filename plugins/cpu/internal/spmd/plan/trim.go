@@ -12,7 +12,7 @@ type Trim struct{ Lower, Upper []Bound }
 // Bound is a comparison of a position with a value that is constant in a launch.
 type Bound struct {
 	Value *ir.Value // an i32
-	Equal bool      // a position equal to it is inside
+	Equal bool      // a position equal to Value is inside
 }
 
 // TrimRows returns a kernel without the tests of positions along x that enclose all its effects, and the bounds that the tests
@@ -38,7 +38,7 @@ func TrimRows(k *ir.Kernel, options *Options, spec *Spec) (*ir.Kernel, Trim) {
 	return c, t.Trim
 }
 
-// accessesNarrow reports whether a kernel stores elements of one or two bytes to buffers.
+// accessesNarrow reports whether a kernel stores elements of less than four bytes to buffers.
 func accessesNarrow(k *ir.Kernel) (found bool) {
 	k.Body.Walk(func(in *ir.Instr) {
 		found = found || in.Op == ir.Store && in.Array.Space == ir.Global && in.Accessed().Size() < 4
@@ -46,10 +46,10 @@ func accessesNarrow(k *ir.Kernel) (found bool) {
 	return found
 }
 
-// trimmer finds the tests of a kernel that a Trim replaces.
+// trimmer finds the tests of a kernel that a Trim replaces, and the bounds in them.
 type trimmer struct {
 	Trim
-	lower bool // lower bounds are wanted
+	lower bool // also find lower bounds
 	tests []knownTest
 }
 

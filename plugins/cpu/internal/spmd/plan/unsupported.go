@@ -36,7 +36,7 @@ func Supported(k *ir.Kernel) error {
 	return err
 }
 
-// lowered reports whether isel, with its parts, or grid lowers an operation. The compiler rejects operations that are missing in the list.
+// lowered reports whether package grid, or isel with the packages below it, lowers an operation.
 func lowered(op ir.Op) bool {
 	switch op {
 	case ir.Const, ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Round, ir.Rint, ir.Clz, ir.Ctz, ir.Popcnt,
@@ -64,8 +64,8 @@ func Ordered(op ir.Op) bool {
 // maxFrame is the maximum size of a gang's frame in bytes.
 const maxFrame = 16 << 20
 
-// Supported returns an [*UnsupportedError] if this variant cannot be compiled. Its gangs need too much memory, or a one-gang group
-// has a reduction with a non-uniform result.
+// Supported returns an [*UnsupportedError] if this variant cannot be compiled. It cannot if its gangs need too much memory, or
+// if a one-gang group has a reduction with a non-uniform result.
 func (a *Analysis) Supported() error {
 	if y := a.LayOut(); y.Frame > maxFrame {
 		bytes := 0

@@ -72,8 +72,8 @@ func (l *Analysis) gatherInstr(in, loop *ir.Instr) {
 	}
 }
 
-// IsTested reports whether the only use of a condition is an If, or a logical operation that is itself tested. It is then
-// computed at that use.
+// IsTested reports whether the only use of a condition is an If in the same loop, or a logical operation that is itself tested.
+// It is then computed at that use.
 func (l *Analysis) IsTested(v *ir.Value) bool {
 	u := &l.Uses[v.ID]
 	if u.Count != 1 || u.Repeats {

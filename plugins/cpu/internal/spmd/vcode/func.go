@@ -26,7 +26,7 @@ func NewFunc(t *Target, asm *amd64.Assembler) *Func {
 	return &Func{Target: t, Asm: asm, Scratch: new(Scratch), Regs: []RegInfo{{}}, Consts: map[ConstKey]Reg{}}
 }
 
-// Def emits an instruction that writes its first operand.
+// Def emits an instruction that writes its first operand without reading it.
 func (f *Func) Def(op amd64.Op, args ...Arg) *Inst { return f.emit(ModeDef, op, args) }
 
 // Mod emits an instruction that reads and writes its first operand.
@@ -68,7 +68,7 @@ func (f *Func) Jump(op amd64.Op, l amd64.Label) { f.Use(op, To(l)) }
 // Mark emits an instruction of a kind without operands.
 func (f *Func) Mark(kind Kind) { f.Add(Inst{Kind: kind, Fold: -1}) }
 
-// BeginFrames marks the start of a loop over the gangs of a group.
+// BeginFrames marks the start of a loop over the gangs of a group, each with its own frame.
 func (f *Func) BeginFrames() { f.Add(Inst{Kind: KindLoopBegin, Frames: true, Fold: -1}) }
 
 // Declare makes a register live from here on, with an undefined value.

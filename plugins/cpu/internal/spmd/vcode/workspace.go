@@ -11,7 +11,7 @@ import (
 // concurrent use.
 type Workspace struct {
 	mu    sync.Mutex
-	spare weak.Pointer[Buffers] // unlike one of the pool, it is found on every processor
+	spare weak.Pointer[Buffers] // idle buffers, which are found on every processor, unlike those of the pool
 	pool  sync.Pool             // other idle buffers
 }
 
