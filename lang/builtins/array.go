@@ -25,8 +25,8 @@ var endingEarly = strings.Fields(`every some find findIndex findLast findLastInd
 var misreading = []string{"toReversed", "with"}
 
 // Scripted reports whether a method of Array.prototype runs as a script for these arguments. That is so for objects that only
-// resemble arrays, and for some methods of arrays with missing elements. A script reads the length once and can be interrupted,
-// so it needs no limit of the length.
+// resemble arrays, and for some methods of arrays with missing elements. It is also so for concat if an argument that only resembles an
+// array is a proxy or has symbols as keys. A script reads the length once and can be interrupted, so it needs no limit of the length.
 func Scripted(name string, c goja.FunctionCall) bool {
 	switch kind(c.This) {
 	case like:
@@ -73,7 +73,7 @@ func kind(v goja.Value) int {
 	return other
 }
 
-// arrays runs the methods of arrays as scripts for objects that only resemble arrays.
+// arrays runs the methods of arrays as scripts where [Scripted] requires it.
 func (b *set) arrays() {
 	var scripts map[string]goja.Callable
 	load := func() {

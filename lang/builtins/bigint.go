@@ -26,7 +26,7 @@ func (b *set) integerTexts() {
 	})
 }
 
-// mostDigits is a number of digits after which an integer is infinite in every radix.
+// mostDigits is a number of digits from which on an integer is infinite in every radix.
 const mostDigits = 1025
 
 // parsed returns the number at the start of a text that begins with an integer.

@@ -52,7 +52,7 @@ type set struct {
 // A Set is the builtins of one engine.
 type Set struct{ b *set }
 
-// EndTurn must be called at the end of each turn of the event loop.
+// EndTurn must be called at the end of each turn of the event loop. It releases the weakly held values that live until then.
 func (s *Set) EndTurn() { s.b.kept = nil }
 
 // Calls returns the script's calls during which an error was made, as lines that each have a line break before them.
@@ -260,7 +260,7 @@ func (b *set) symbolFunction(o *goja.Object, symbol *goja.Symbol) goja.Callable 
 	return fn
 }
 
-// species returns the constructor for objects that are derived from another.
+// species returns the constructor for objects that are derived from o. It is standard unless o names another one.
 func (b *set) species(o, standard *goja.Object) *goja.Object {
 	c := get(o, "constructor")
 	if isUndefined(c) {

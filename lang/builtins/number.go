@@ -61,7 +61,8 @@ func (b *set) number(v goja.Value) goja.Value {
 	return v.ToNumber()
 }
 
-// installNumber replaces conversions of numbers that are beyond 64 bits.
+// installNumber replaces Number, Math.imul and Math.clz32, which convert numbers beyond 64 bits wrongly. It also corrects BigInt, the
+// storing of integers, and the methods of arrays.
 func (b *set) installNumber() error {
 	class, ok := internals.NativeOf(b.object("Number"))
 	if !ok {
@@ -127,7 +128,7 @@ func wide(v goja.Value) (float64, bool) {
 	return f, ok && (f >= 1<<63 || f < -1<<63) && !math.IsInf(f, 0)
 }
 
-// reduced returns a number that is congruent modulo 2^32, if the interpreter gets the conversion of v wrong.
+// reduced returns a number that is congruent to v modulo 2^32 if the interpreter gets the conversion of v wrong, otherwise v.
 func (b *set) reduced(v goja.Value) goja.Value {
 	if f, ok := wide(v); ok {
 		return b.vm.ToValue(math.Mod(f, 1<<32))
@@ -135,7 +136,8 @@ func (b *set) reduced(v goja.Value) goja.Value {
 	return v
 }
 
-// wideStores makes builtins that store integers convert numbers beyond 64 bits. Uint8ClampedArray and floats need none.
+// wideStores makes builtins that store integers convert numbers beyond 64 bits. Uint8ClampedArray and arrays of floats are right
+// already.
 func (b *set) wideStores() {
 	b.wanted(b.wideProperties, "DataView", "Reflect", "assign", "defineProperty", "getOwnProperty", "ownKeys")
 	b.wideArrays()
@@ -269,7 +271,7 @@ func reducedFloats[T float32 | float64](b *set, floats []T) []goja.Value {
 	return nil
 }
 
-// list returns an array.
+// list returns an array of values, with undefined for nil.
 func (b *set) list(values []goja.Value) *goja.Object {
 	items := make([]any, len(values))
 	for i, v := range values {

@@ -26,7 +26,7 @@ type regExps struct {
 	originalAll   func(goja.FunctionCall) goja.Value
 }
 
-// Sizes up to which compiled patterns are kept.
+// Limits of the literals and texts whose compiled patterns are kept, and of memory.
 const (
 	mostLiterals = 4096
 	mostTexts    = 256
@@ -377,7 +377,8 @@ type found struct {
 	registers []int32
 }
 
-// find finds a match at or after a position.
+// find returns the registers of the first match at or after a position, or with sticky at the position. It returns nil if there is
+// none.
 func (r *regExps) find(c *compiled, s goja.String, at int, sticky bool) []int32 {
 	ascii, units := internals.Text(s)
 	return r.findIn(c, ascii, units, at, sticky)

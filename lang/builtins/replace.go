@@ -207,7 +207,7 @@ func (r *regExps) substitute(template, s goja.String, at int, captures []goja.Va
 	return b.String()
 }
 
-// installText replaces the methods of strings that make regular expressions, and the iterator of matchAll.
+// installText replaces the methods of strings that make regular expressions: match, matchAll and search.
 func (r *regExps) installText() {
 	proto := r.set.object("String", "prototype")
 	coercible := func(c goja.FunctionCall, name string) goja.Value {

@@ -135,7 +135,7 @@ func (b *buffers) newResizable(o *goja.Object, size, most int) *resizable {
 	return r
 }
 
-// bytes allocates memory, or throws.
+// bytes allocates memory, or throws a RangeError.
 func (b *buffers) bytes(n int) (memory []byte) {
 	defer func() {
 		if recover() != nil {
@@ -373,7 +373,7 @@ func integerOf(v goja.Value) float64 {
 	return math.Trunc(f)
 }
 
-// relative converts an index that counts from the end if it is negative.
+// relative converts an index that counts from the end n if it is negative. The result is limited to 0 to n.
 func relative(v goja.Value, n int) int {
 	f := integerOf(v)
 	if f < 0 {

@@ -118,7 +118,8 @@ func length(elements any) (int, bool) {
 	return reflect.ValueOf(elements).Len(), true
 }
 
-// find returns the index of an element, or -1.
+// find returns the index of the first element from index from to index end−1 that equals v, or of the last one if last is set. nan
+// makes NaN equal to NaN. find returns -1 if there is none.
 func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
 	if n := bigOf(v); n != nil {
 		switch s := elements.(type) {
@@ -164,7 +165,7 @@ func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
 	return -1
 }
 
-// indexNumber returns the index of a number, or −1. The number may have no value of the elements' type.
+// indexNumber returns the index of a number like find, or −1. The elements' type may lack the number.
 func indexNumber[T int8 | uint8 | int16 | uint16 | int32 | uint32 | float32](s []T, f float64, from, end int, last bool) int {
 	if math.IsNaN(f) || math.IsInf(f, 0) && reflect.TypeFor[T]().Kind() != reflect.Float32 {
 		return -1

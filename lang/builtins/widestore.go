@@ -11,8 +11,7 @@ import (
 //go:embed assign.js
 var assignText string
 
-// wideProperties makes functions that set or define integers convert numbers beyond
-// 64 bits. It also hides the symbols of the engine.
+// wideProperties makes functions that set or define integers convert numbers beyond 64 bits. It also hides the symbols of the engine.
 func (b *set) wideProperties() error {
 	b.wideViews()
 	b.hideSymbols()

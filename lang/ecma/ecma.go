@@ -55,7 +55,7 @@ type Program struct {
 
 	Imports []Import
 	Exports []Export
-	Stars   []int // imports of "export *" statements
+	Stars   []int // indices in Imports of the "export *" statements
 
 	// Using holds the *ast.LexicalDeclaration and *ast.ForDeclaration nodes that are using declarations.
 	Using map[ast.Node]UsingKind
@@ -79,7 +79,7 @@ type Error struct {
 	Message string
 	// Incomplete reports whether the text ends within a construct that more text could complete.
 	Incomplete bool
-	// Early reports whether the text follows the grammar, and breaks another rule of the language.
+	// Early reports whether the text is known to follow the grammar and to break another rule of the language.
 	Early bool
 	// Unknown reports whether the error is the character @ of a decorator, which is in no edition of the language.
 	Unknown bool
@@ -122,7 +122,8 @@ type parser struct {
 	// labelEnd is the offset of the token behind the last label, and labelLoop whether the label names a loop.
 	labelEnd  int
 	labelLoop bool
-	// yieldAt, awaitAt and awaitNameAt are offsets plus one of the last such expressions and names, or 0.
+	// yieldAt, awaitAt and awaitNameAt are the offsets plus one of the first yield expression, await expression and name await in a
+	// function or in parentheses. They are 0 if there is none.
 	yieldAt, awaitAt, awaitNameAt int
 }
 

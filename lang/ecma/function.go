@@ -135,7 +135,7 @@ func isSimple(list *ast.ParameterList) bool {
 	return list.Rest == nil
 }
 
-// parseBody parses the body of a function in braces.
+// parseBody parses the body of a function in braces, and declares the function's parameters.
 func (p *parser) parseBody(params *ast.ParameterList, unique bool, fnName *ast.Identifier) *ast.BlockStatement {
 	body := &ast.BlockStatement{LeftBrace: idx(p.tok.start)}
 	if !p.is(token.LEFT_BRACE) {
@@ -165,7 +165,8 @@ func (p *parser) parseBody(params *ast.ParameterList, unique bool, fnName *ast.I
 	return body
 }
 
-// declareParameters declares the names of parameters, which are unique unless the function is sloppy and simple.
+// declareParameters declares the names of parameters. They must be unique if unique is set, in strict code, and if the parameters are
+// not all plain names.
 func (p *parser) declareParameters(params *ast.ParameterList, unique bool) {
 	unique = unique || p.strict || !isSimple(params)
 	declare := func(id *ast.Identifier) {

@@ -466,8 +466,8 @@ func (s *scanner) scanEscape(b *textBuilder, template bool) (problem string) {
 	return ""
 }
 
-// scanTemplate scans the characters of a template up to ` or ${, and reports as last which of them it was. A problem is
-// that of the first invalid escape, and its offset.
+// scanTemplate scans the characters of a template up to ` or ${; last reports whether it was `. problem and problemAt are those of the
+// first invalid escape.
 func (s *scanner) scanTemplate() (raw string, cooked unistring.String, problem string, problemAt int, last bool) {
 	start := s.pos
 	var b textBuilder

@@ -753,7 +753,8 @@ func (p *parser) parseForLexical(kind token.Token, using UsingKind) forHead {
 	return forHead{init: d}
 }
 
-// checkForBinding fails if a loop over elements declares several names or initializes them.
+// checkForBinding fails if a loop over elements declares several names or initializes them. initializer allows a value for the name of
+// a loop with in.
 func (p *parser) checkForBinding(list []*ast.Binding, of, initializer bool) {
 	if len(list) != 1 {
 		p.fail(offsetOf(list[1]), "A loop over elements declares one name or pattern")
