@@ -118,8 +118,8 @@ func length(elements any) (int, bool) {
 	return reflect.ValueOf(elements).Len(), true
 }
 
-// find returns the index of the first element from index from to index end−1 that equals v, or of the last one if last is set. nan
-// makes NaN equal to NaN. find returns -1 if there is none.
+// find returns the index of the first element that equals v, or of the last one if last is set, among those from index from to
+// end−1. nan makes NaN equal to NaN. find returns -1 if there is none.
 func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
 	if n := bigOf(v); n != nil {
 		switch s := elements.(type) {
