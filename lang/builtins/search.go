@@ -118,8 +118,8 @@ func length(elements any) (int, bool) {
 	return reflect.ValueOf(elements).Len(), true
 }
 
-// find returns the index of the first element that equals v, or of the last one if last is set, among those from index from to
-// end−1. nan makes NaN equal to NaN. find returns -1 if there is none.
+// find searches the elements from index from to index end−1. It returns the index of the first one that equals v, or of the last one
+// if last is set, or -1. nan makes NaN equal to NaN.
 func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
 	if n := bigOf(v); n != nil {
 		switch s := elements.(type) {
