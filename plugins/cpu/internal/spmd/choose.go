@@ -11,9 +11,9 @@ type Spec = plan.Spec
 // spec returns the spec of the general variant.
 func (p *Program) spec() Spec { return Spec{Gang: p.gang} }
 
-// Listed returns the spec of typical launches, for listings. Their sizes are at most the extents, and their other indices are
-// in bounds, where launches can show that. If the kernel observes its group, work-groups are complete and have several gangs
-// along x. Gangs are 2-D if the program has such gangs.
+// Listed returns the spec of typical launches, for listings. As far as launches can prove it, their positions and other indices
+// are in bounds. If the kernel observes its group, work-groups are complete and have several gangs along x. Gangs are 2-D if
+// the program has such gangs.
 func (p *Program) Listed() Spec {
 	s := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
 	s.WithinExtents, s.IndicesProved = p.facts.Any()

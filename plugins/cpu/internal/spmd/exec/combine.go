@@ -53,7 +53,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	}
 }
 
-// room returns list n of operands, 0 or 1, with one value per item. The next group operation reuses the memory.
+// room returns operand list n (0 or 1), with one value per item. The next group operation reuses the memory.
 func (w *Worker) room(n, items int) []uint64 {
 	if need := 2 * items; len(w.Scratch) < need {
 		w.Scratch = make([]uint64, need)

@@ -155,7 +155,8 @@ func (w *Worker) place(f frame, lane int) int {
 	return row*size[0] + f.get32(abi.FrameLocal) + lane%width
 }
 
-// trap serves trap n. Services run for each active lane in order; a fault is recorded for the first one only.
+// trap serves the trap with number n. Services and evaluations run for each active lane in order. A fault is recorded for the
+// first active lane only.
 func (w *Worker) trap(n int) {
 	t := &w.v.Code.Traps[n]
 	if t.Kind == vcode.TrapGroup {
@@ -217,7 +218,8 @@ func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind)
 	return w.keep(kind, t.In, item, order)
 }
 
-// keep records a fault of an item and returns it, or nil if an earlier item has a recorded fault. order is the item's rank.
+// keep records a fault of an item and returns it. order is the item's rank. If an earlier item has a recorded fault, keep only
+// returns nil.
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
 	if w.faulted && w.order <= order {
 		return nil

@@ -152,7 +152,7 @@ func (w *Worker) growFrames(n, groups int) {
 	w.presentFirst()
 }
 
-// presentFirst selects the first work-group of a batch, none of which has begun an interleaved loop.
+// presentFirst selects the first work-group of a batch, in which no work-group has begun an interleaved loop.
 func (w *Worker) presentFirst() {
 	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
 	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
@@ -222,7 +222,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	return &fault, nil
 }
 
-// trapSafely serves trap number. It returns a panic as an error.
+// trapSafely serves the trap of this number, and returns a panic as an error.
 func (w *Worker) trapSafely(number int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

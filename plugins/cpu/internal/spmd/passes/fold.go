@@ -8,8 +8,8 @@ import (
 )
 
 // FoldLoads replaces a source register by a memory operand if a load of the whole vector is its only other mention. The code
-// between the load and its use must be straight, store nothing, and keep the address. With sink, loads that cannot fold move
-// down to their use, so that fewer registers are live at once.
+// between the load and its use must be straight, store nothing, and keep the address. If sink is set, loads that cannot fold
+// move down to their use, so that fewer registers are live at once.
 func FoldLoads(f *vcode.Func, sink bool) {
 	at := f.AllMentions()
 	var pending []int32 // the loads that may still move

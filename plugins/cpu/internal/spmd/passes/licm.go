@@ -169,7 +169,7 @@ func (m *mover) steady(in *vcode.Inst) bool {
 }
 
 // home returns the innermost loop around the instructions that changes one of their operands other than r, the register that
-// they compute. It is 0 if no loop does. It is an inner loop over gangs with frames if there is one below.
+// they compute. It is 0 if no loop does. Otherwise it is not outside of a loop over gangs with frames.
 func (m *mover) home(group []int32, r vcode.Reg) int32 {
 	loop := m.within[group[0]]
 	home := int32(0)

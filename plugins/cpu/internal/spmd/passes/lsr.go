@@ -71,7 +71,8 @@ type reducer struct {
 	instead       map[vcode.Reg]vcode.Reg // the new registers, by the registers that they replace
 }
 
-// linear is an induction variable. It grows in each iteration by step, or by step times the register times if that is not 0.
+// linear is an induction variable. It grows in each iteration by the constant step, multiplied by the register times unless
+// that is 0.
 type linear struct {
 	step  int64
 	times vcode.Reg
@@ -80,7 +81,7 @@ type linear struct {
 	chain []int32 // the instructions that compute the value from the counter, in order
 }
 
-// step is the increment of an induction variable: by, or by times the register times.
+// step is the increment of an induction variable: the constant by, multiplied by the register times unless that is 0.
 type step struct {
 	by    int64
 	times vcode.Reg

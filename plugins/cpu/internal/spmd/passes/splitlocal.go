@@ -147,7 +147,7 @@ func (s *local) machine(at []int32) bool {
 }
 
 // value returns the run's record of a register that is defined and used only in the run. It returns nil for other registers,
-// also if the first mention reads a value.
+// and for those whose first mention reads them.
 func (s *local) value(r vcode.Reg, at []int32) *localValue {
 	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end || !s.machine(at) {
 		return nil

@@ -146,8 +146,8 @@ func (l *Analysis) NumOperations(loop *ir.Instr) int {
 	return n
 }
 
-// Step returns the increment of a value per iteration of a loop, and whether it is known. depth is the depth of the recursion,
-// 0 in calls from elsewhere.
+// Step returns the increment of a value per iteration of a loop, and whether it is known. depth is the number of operations
+// followed so far, 0 at first.
 func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	if i := slices.Index(loop.Then.Params, v); i >= 0 {
 		next := l.carriedBy(loop, i)

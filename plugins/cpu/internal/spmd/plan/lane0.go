@@ -10,7 +10,7 @@ import (
 const MaxDepth = 12
 
 // ComputesLane0 reports whether the lane-0 value of v can be computed in general purpose registers. known reports which lane-0
-// values exist; it may be nil. depth is the depth of the recursion, 0 in calls from elsewhere.
+// values exist; it may be nil. depth is the number of operations followed so far, 0 at first.
 func (l *Analysis) ComputesLane0(v *ir.Value, depth int, known func(v *ir.Value) bool) bool {
 	if l.IsUniform(v) {
 		return v.Type.IsInt()

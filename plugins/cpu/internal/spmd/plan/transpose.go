@@ -72,7 +72,7 @@ func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *analysis.Affine) bool {
 }
 
 // ofLaunch reports whether a value is known to depend only on constants, the launch, and the item's position. depth is the
-// depth of the recursion, 0 in calls from elsewhere.
+// number of operations followed so far, 0 at first.
 func ofLaunch(v *ir.Value, depth int) bool {
 	in := v.Def
 	if in == nil {

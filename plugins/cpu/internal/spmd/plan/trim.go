@@ -121,7 +121,7 @@ func isPosition(v *ir.Value) bool {
 }
 
 // ofLaunchAlone reports whether the loops over gangs know a value before the first row. Such values are constants, scalar
-// parameters, extents, sizes, and pure arithmetic on them. depth is the depth of the recursion, 0 in calls from elsewhere.
+// parameters, extents, sizes, and pure arithmetic on them. depth is the number of operations followed so far, 0 at first.
 func ofLaunchAlone(v *ir.Value, depth int) bool {
 	in := v.Def
 	switch {

@@ -41,7 +41,7 @@ func (b *Block) addSuccessor(n int32) {
 // NumberOf returns the number of a register. ok is false if it is not tracked.
 func (g *Liveness) NumberOf(r Reg) (k int32, ok bool) { return g.number[r] - 1, g.number[r] > 0 }
 
-// LabelPositions has the position of each label, plus 1. It is 0 if the label is not bound.
+// LabelPositions has the position of each label, plus 1, or 0 for a label that is not bound.
 type LabelPositions []int32
 
 // Of returns the position of a label, and whether the label is bound.
@@ -178,8 +178,8 @@ func (g *Liveness) solve() {
 	}
 }
 
-// LiveAt returns the set of tracked registers that are live before the instruction at a position. It is empty at the end of the
-// function. It is valid until the next call.
+// LiveAt returns the set of tracked registers that are live before the instruction at a position. The set is empty at the end
+// of the function, and valid until the next call.
 func (g *Liveness) LiveAt(i int32) []uint64 {
 	clear(g.live)
 	if int(i) >= len(g.block) {

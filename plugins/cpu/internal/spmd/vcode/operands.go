@@ -70,7 +70,7 @@ func (f *Func) Mentions(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// SetBy appends the registers that an instruction overwrites completely or declares.
+// SetBy appends to a list the registers that an instruction overwrites completely or declares.
 func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
 		if as == RoleDef || as == RoleDeclare {
@@ -80,7 +80,7 @@ func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// WrittenBy appends the registers that an instruction writes, in all lanes or some. Declarations write nothing.
+// WrittenBy appends to a list the registers that an instruction writes, in all lanes or some. Declarations write nothing.
 func (f *Func) WrittenBy(in *Inst, list []Reg) []Reg {
 	switch {
 	case in.Kind == KindTrap:
@@ -91,7 +91,7 @@ func (f *Func) WrittenBy(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// ReadBy appends the registers whose old value an instruction reads, or preserves in some lanes.
+// ReadBy appends to a list the registers whose old value an instruction reads, or preserves in some lanes.
 func (f *Func) ReadBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
 		if as == RoleUse || as == RoleDefSome || as == RoleMod {
