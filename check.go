@@ -11,7 +11,7 @@ import (
 // the pipeline's device. The error is a [diag.Diagnostic] or a [diag.List]; each diagnostic has its position in the script.
 //
 // The script's function run is called, but its launches run no kernel, so buffers that it reads hold zeros. Missing inputs and
-// parameters get values that the declaration allows, arrays 16 elements along each dimension. in may be nil.
+// parameters get values that the declaration allows; arrays have 16 elements along each dimension. in may be nil.
 func (p *Pipeline) Check(ctx context.Context, in Data) (found error) {
 	if err := p.usable(ctx); err != nil {
 		return err

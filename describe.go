@@ -105,7 +105,7 @@ type Stats struct {
 	Failed    uint64        // runs that returned an error
 	Running   int           // runs that have an instance
 	Waiting   int           // runs that wait for an instance or read their arguments
-	Instances uint64        // instances made: beyond the option Instances, they replaced others
+	Instances uint64        // instances made or tried; those beyond the option Instances replaced others
 	Time      time.Duration // sum of the durations of ended runs, waiting included
 }
 

@@ -187,8 +187,9 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
-// Help returns the documentation of a name in the engine's scripts as text. The name is that of a module, such as "fs" or one of
-// the program's, of an export, such as "fs.readText", or an error code. For the name "" Help returns the list of modules.
+// Help returns the documentation of a name in the engine's scripts as text. The name is that of a module, such as "fs" or one
+// of the program's, of an export, such as "fs.readText", or an error code. For the name "" Help returns the list of modules. An
+// unknown name is an error.
 func (e *Engine) Help(name string) (string, error) {
 	var text strings.Builder
 	if name == "" {
@@ -281,8 +282,8 @@ func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
 	return &Value{engine: e.lang, value: exports, exports: exports}, nil
 }
 
-// Eval runs a text like a prompt: declarations are global, and names of earlier calls remain. The result is the value of the last
-// expression, awaited if the text awaits.
+// Eval runs a text like a prompt: declarations are global, and names of earlier calls remain. name is the file name in errors.
+// The result is the value of the last expression, awaited if the text awaits.
 func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.Eval(ctx, name, text)
@@ -321,7 +322,8 @@ func (v *Value) do(ctx context.Context, fn func(*goja.Runtime) error) error {
 	return v.engine.Do(ctx, fn)
 }
 
-// Get returns a property. A missing property is a value of undefined.
+// Get returns a property. A missing property is a value of undefined. A value without properties, such as a number, is an
+// error.
 func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 	if err := v.usable(); err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ type program interface {
 
 func (i *instance) device() string { return i.pipeline.Choice().Device }
 
-// load makes an instance. A run waits for it if it is needed.
+// load makes an instance, which is busy and among those that exist. needed tells whether a run waits for it.
 func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, failed error) {
 	start := time.Now()
 	var of *Pipeline // that a run waits for
@@ -112,7 +112,8 @@ func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, fai
 	}}, nil
 }
 
-// take returns an idle instance, a new one, or the next that becomes idle.
+// take returns an idle instance, a new one, or the next that becomes idle. It fails if ctx ends, the pipeline is closed, or the
+// load of a new one fails.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if p.isEnded() {
@@ -306,7 +307,7 @@ func (p *Pipeline) leave(i *instance) {
 	}
 }
 
-// close closes an instance.
+// close removes an instance from those that exist, and closes it.
 func (p *Pipeline) close(i *instance) error {
 	p.mu.Lock()
 	p.drop(i)

@@ -26,7 +26,7 @@ type Settings[T any] struct {
 
 	defaults T
 	fields   []config.Field
-	from     map[string]string // by name
+	from     map[string]string // places by the setting's name; those with the default are absent
 }
 
 // Source has values of settings, see [Load].
@@ -134,8 +134,8 @@ func (s *Settings[T]) String() string {
 	return b.String()
 }
 
-// From returns where a setting such as "server.port" comes from: a position in a script, an environment variable, a flag, or
-// "the default". It returns "" for an unknown name.
+// From returns where a setting such as "server.port" comes from: a position in a script, a line of a file, an environment
+// variable, a flag, or "the default". It returns "" for an unknown name.
 func (s *Settings[T]) From(name string) string {
 	if from := s.from[name]; from != "" {
 		return from
@@ -345,7 +345,8 @@ func lineOf(file string, line int) string {
 	return fmt.Sprintf("%s: line %d", file, line)
 }
 
-// unknownNames returns an error for each name that is no field and has none below it.
+// unknownNames returns an error for each name that is no field and has none below it, and for each group of fields whose value
+// is no map.
 func unknownNames(file, above string, values map[string]any, fields []config.Field) (failed []error) {
 	for _, key := range sortedKeys(values) {
 		name := above + key
@@ -465,7 +466,7 @@ func misspelt(prefix string, fields []config.Field) (failed []error) {
 	return failed
 }
 
-// in returns the place of all settings in a file.
+// in returns a function that returns the file as the place of each setting.
 func in(file string) func(*config.Field) string { return func(*config.Field) string { return file } }
 
 // variable returns the name of a field's environment variable.
@@ -545,7 +546,7 @@ type setting struct {
 	set    func(text string) error
 }
 
-// String returns the default, also for the zero value, with which package flag compares it.
+// String returns the default. Package flag also calls it for the zero value.
 func (s *setting) String() string { return s.text }
 
 func (s *setting) Set(text string) error { return s.set(text) }

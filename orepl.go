@@ -65,7 +65,7 @@ type Runtime struct {
 	hook    observe.Hook // may be nil
 	added   []bindings.Module
 	ended   atomic.Bool
-	loads   sync.Map // goroutines that load instances: the pipelines of which a run waits for that, or nil
+	loads   sync.Map // maps goroutines that load instances to the pipelines whose runs wait for them, or to nil
 }
 
 func init() {

@@ -43,7 +43,7 @@ func (p picture) isWhole() bool {
 	return row >= 0 && h >= 0 && (row == 0 || h == 0 || *p.stride >= row && len(*p.pix) >= row && (len(*p.pix)-row)/(*p.stride) >= h-1)
 }
 
-// check returns an error for a picture without pixels, or with too few for its bounds.
+// check returns an error for a nil pointer, and for a picture with too few bytes for its bounds. name is the input's.
 func (p picture) check(name string) error {
 	if p.pix == nil {
 		return contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)

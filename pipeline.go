@@ -194,7 +194,7 @@ var errNotLoaded = contract.Errorf(contract.InvalidArgument, "run", "the pipelin
 // runKey is the key of a context's value that marks the calls of a pipeline's run.
 type runKey struct{ *Pipeline }
 
-// enter waits for a slot.
+// enter waits for a slot. It fails if ctx or the pipeline ends, or if a run of the pipeline would wait for itself.
 func (p *Pipeline) enter(ctx context.Context) error {
 	select {
 	case <-p.ended:

@@ -136,7 +136,7 @@ func (o *EngineOptions) denyRest() *ownFiles {
 	return own
 }
 
-// ownFiles are the scripts that a program names, which may be read whatever the policy says. It is safe for concurrent use.
+// ownFiles holds the scripts that a program names, which may be read whatever the policy says. It is safe for concurrent use.
 type ownFiles struct {
 	dir    string // the base of relative paths
 	others func(string) error
@@ -145,7 +145,7 @@ type ownFiles struct {
 	names map[string]func(string) error // whether a path is that of the file, by the name that the program gave
 }
 
-// add allows to read a file.
+// add permits reads of a file. It ignores a path at which nothing exists.
 func (f *ownFiles) add(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

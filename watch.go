@@ -180,7 +180,8 @@ type version struct {
 	disk.Version
 }
 
-// state returns the versions of files, those that a pipeline read while it loaded, and others.
+// state returns the versions of files, those that a pipeline read while it loaded, and others. It also has their folders
+// watched.
 func (w *Watched) state(p *Pipeline, others ...string) []version {
 	paths := append(slices.Clone(p.files()), others...)
 	slices.Sort(paths)
@@ -406,7 +407,7 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 	return p, nil
 }
 
-// compiles returns the problems of kernels in a run with made-up inputs. Other problems may be due to these.
+// compiles returns the problems of kernels in a run with made-up inputs. Problems that may be due to these inputs are left out.
 func (p *Pipeline) compiles(ctx context.Context) error {
 	var found diag.List
 	for _, d := range diag.All(p.Check(ctx, nil)) {

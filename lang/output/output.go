@@ -33,7 +33,8 @@ func New(to io.Writer) *Output {
 	return o
 }
 
-// Write implements [io.Writer].
+// Write implements [io.Writer]. It flushes the buffer first. If lines could not be written, it returns that error and does not write
+// data.
 func (o *Output) Write(data []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
