@@ -345,8 +345,8 @@ func lineOf(file string, line int) string {
 	return fmt.Sprintf("%s: line %d", file, line)
 }
 
-// unknownNames returns an error for each name that is no field and has none below it, and for each group of fields whose value
-// is no map.
+// unknownNames returns an error for each name that is no field and has none below it. It also returns one for each group of
+// fields whose value is no map.
 func unknownNames(file, above string, values map[string]any, fields []config.Field) (failed []error) {
 	for _, key := range sortedKeys(values) {
 		name := above + key
