@@ -138,7 +138,7 @@ type variable struct {
 	info  *varInfo
 	state initState
 	fixed value // value of a variable that is never assigned
-	slot  bool  // the variable is assigned; typ, cur and join are valid
+	slot  bool  // the variable is assigned after its declaration; typ, cur and join are valid
 	typ   ir.Type
 	cur   *ir.Value // nil if state is unset
 	join  joined
@@ -310,7 +310,7 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 // all inferred types. Uses through variables are known once the walks agree, so it waits for that in the first passes.
 func (c *compiler) decideParams(pass int) {
 	if c.moreSure() || c.dirty && pass < maxPasses/4 {
-		c.dirty = true // later operands are combined with integers
+		c.dirty = true // the next walk may find more parameters that are combined with integers
 		return
 	}
 	for _, p := range c.params {

@@ -145,7 +145,7 @@ type Arg struct {
 // Options are the options of kernel().
 type Options struct {
 	Name       string  // name of the kernel; default: the function's own name, or "kernel"
-	Real       ir.Type // real type: F32 or F64; Void for the widest float among the parameters
+	Real       ir.Type // real type: F32 or F64; Void for the widest float among the parameters, or F32 without one
 	NoContract bool    // {contract: false}: never fuse a multiplication with an addition
 	Warnings   bool    // collect warnings
 	Branches   bool    // do not evaluate the unselected operand of ?:, && and ||
@@ -181,7 +181,7 @@ type Param struct {
 
 	decl   diag.Position
 	asReal evidence // use that makes an inferred parameter a real number
-	asInt  evidence // its combination with an integer
+	asInt  evidence // use that combines the parameter with an integer
 	// signature returns the kernel's signature with type t for this parameter, or the real type if t is Void. It returns "" if
 	// the kernel does not compile with it. It is nil if the parameter's type is not inferred.
 	signature func(t ir.Type) string

@@ -14,12 +14,12 @@ type kind uint8
 const (
 	kBad     kind = iota // an error was reported; uses report no further errors
 	kVoid                // no value
-	kNum                 // an exact untyped number: a literal or captured
-	kBig                 // an exact BigInt
+	kNum                 // an exact untyped Number: a literal, a captured one, or one computed from these
+	kBig                 // an exact BigInt: likewise
 	kBool                // a constant bool
 	kStr                 // a string, for print and assert
 	kReg                 // a value in a register
-	kPlace               // an array, a row, or a record in an array
+	kPlace               // an array, a row or a record in an array, or an element that is not loaded
 	kTuple               // [a, b]: for destructuring and constant indices
 	kObject              // {a, b}: for destructuring, fields and whole-record stores
 	kFunc                // a function
@@ -35,7 +35,7 @@ type value struct {
 	num     float64
 	big     *big.Int
 	bool    bool
-	str     string // kStr; kBuiltin: name of a function of a family
+	str     string // kStr; kBuiltin: name of a function of a family; kCapture: source expression
 	reg     *ir.Value
 	place   *place
 	list    []value  // kTuple, kObject

@@ -26,7 +26,7 @@ func (m *Module) Version() int {
 type Module struct {
 	Records []*Record
 	Kernels []*Kernel
-	Files   []string // source file names, indexed by sites
+	Files   []string // source file names, indexed by [Site.File]
 }
 
 // Kernel returns the kernel with a name, or nil.
@@ -42,7 +42,7 @@ func (m *Module) Kernel(name string) *Kernel {
 // Kernel is an entry point.
 type Kernel struct {
 	Name   string
-	Real   Type     // real type of the kernel, F32 or F64; informational
+	Real   Type     // real type of the kernel, F32 or F64, or Void if unknown; informational
 	Params []Param  // in the order of the launch's arguments
 	Arrays []*Array // buffers in parameter order, then shared and private arrays and tables
 	Body   *Block   // its parameters are the scalar parameters in order

@@ -20,9 +20,9 @@ const (
 	Trunc   // T → T, floats
 	Round   // T → T, floats: to the nearest integer, ties up (JavaScript's Math.round); −0 for −0.5 ≤ x ≤ −0
 	Rint    // T → T, floats: to the nearest integer, ties to even
-	Clz     // T → i32, ints: leading zeros
+	Clz     // T → i32, ints: leading zeros, the width for 0
 	Ctz     // T → i32, ints: trailing zeros, the width for 0
-	Popcnt  // T → i32, ints
+	Popcnt  // T → i32, ints: bits that are 1
 	Add     // T T → T, ints and floats
 	Sub     // T T → T
 	Mul     // T T → T
@@ -42,10 +42,10 @@ const (
 	Ne      // T T → bool; true for NaN
 	Lt      // T T → bool, ints and floats
 	Le      // T T → bool, ints and floats
-	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; excludes 64-bit to 32-bit and float to int
+	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; excludes i32/u32 from other ints, and ints from floats
 	Sat     // S → T: float to int, truncated and saturating; NaN becomes 0
 	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities become 0
-	Bitcast // S → T of the same size: same bits
+	Bitcast // S → T of the same size, except bool: same bits, canonical for NaN
 	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is F16, BF16 or T; canonicalizes NaN
 	Math    // T… → T, floats: function Instr.Fn of the device library
 
@@ -62,7 +62,7 @@ const (
 	Reduce   // T → T, over the group, by Instr.Combine, in the language's order
 	Scan     // T → T, over the group, by Instr.Combine; exclusive if Instr.Exclusive
 	Subgroup // operands → result by Instr.Subgroup
-	Uniform  // T → T: faults unless the value is equal in the whole group
+	Uniform  // T → T: the value of the group's first item; faults in items that have another
 
 	// Host services.
 	Print  // T… → ; Instr.Text holds the text between the operands
@@ -70,7 +70,7 @@ const (
 	Call   // T… → T or nothing; calls host service Instr.Fn
 
 	// Control.
-	Region      // block: → results
+	Region      // block: → results; an extension operation also has operands
 	If          // bool → results
 	Loop        // initial values of its block's parameters → results
 	Yield       // results →

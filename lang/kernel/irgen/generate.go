@@ -97,7 +97,7 @@ type generator struct {
 	shared  []*array
 	counts  []*array // for atomics
 	tallies []*array // for atomics on shared memory
-	long    []*array // one-dimensional buffers with more elements than items in the launch
+	long    []*array // one-dimensional buffers for grid-stride loops
 
 	affine  affineLoads
 	brought map[int]*ir.Value // by value: the parameters that number created

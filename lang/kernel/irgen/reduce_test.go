@@ -9,7 +9,7 @@ import (
 
 // TestReduce reduces random kernels to the minimum that satisfies a condition on their instructions.
 func TestReduce(t *testing.T) {
-	const least = 5 // stores with two coordinates, an index or a value, a return
+	const least = 5 // most instructions beside coordinates, such as three constants, a select and a return
 	for _, op := range []ir.Op{ir.Loop, ir.Store, ir.Select} {
 		reduced := 0
 		for seed := range uint64(12) {

@@ -16,7 +16,7 @@ type Options struct {
 	SubgroupSize int    // 4, 8, 16, 32 or 64; 0 means 32
 	MaxGroup     int    // maximum number of items per group; 0 means [MaxGroupItems]
 	GroupSize    [3]int // group size of all launches, or zero if unknown
-	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero returns 0
+	Unchecked    bool   // only calls fault; an access out of bounds is undefined, a division by zero returns 0
 	Whole        bool   // launches have only complete groups
 	Unpolled     bool   // loops do not poll the stop word; all of them must terminate, as [analysis.FindWork] proves
 	Lockstep     bool   // items of a group meet in every iteration of simple loops; pays where a processor runs groups as loops
@@ -27,7 +27,7 @@ type Options struct {
 type Kernel struct {
 	IR           *ir.Kernel // valid by [ir.Module.VerifyLowered]; its last parameter is Records
 	Source       *ir.Kernel // the source kernel
-	Records      *ir.Array  // u32 words in the format of [Kernel.Read]
+	Records      *ir.Array  // u32 words, which [Kernel.Read] decodes
 	Messages     []Message  // indexed by number
 	FaultWords   int        // words of the longest fault record
 	observes     bool       // prints are ordered by group
@@ -40,7 +40,7 @@ type Kernel struct {
 // UnsupportedError reports that a kernel cannot be lowered, because of an operation, the kernel's size or the [Options].
 type UnsupportedError struct {
 	Kernel string
-	Site   int // index in [ir.Kernel.Sites]; 0 if not an operation is the cause
+	Site   int // index in [ir.Kernel.Sites]; 0 if the cause is not one operation
 	What   string
 }
 
@@ -137,7 +137,7 @@ type lowering struct {
 	targets map[*ir.Instr]*ir.Instr
 	arrays  map[*ir.Array]*ir.Array
 
-	meets   bool // the kernel has group operations, so all items run to its end
+	meets   bool // the kernel has group operations, so all items run to the end of the kernel
 	group   [3]*ir.Value
 	local   [3]*ir.Value
 	global  [3]*ir.Value

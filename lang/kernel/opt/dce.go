@@ -60,7 +60,7 @@ func (s *dce) isRoot(in *ir.Instr) bool {
 func (s *dce) keep(in, parent *ir.Instr) {
 	if in.Then != nil {
 		parent = in
-	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // jump operands follow their results
+	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // an operand of a jump is live only if what it is passed to is
 		for _, a := range in.Args {
 			s.use(a)
 		}

@@ -20,7 +20,7 @@ type IndexFact struct {
 	Most   Bound // maximum of the index; nil is 0
 	Buffer string
 	Extent int      // index of the buffer's extent, or the extent itself if Buffer is empty
-	Fits   []Bound  // terms that must be at most 2^31 − 1, so that no intermediate result wraps
+	Fits   []Bound  // sums that must be at most 2^31 − 1, so that no intermediate result wraps
 	Counts []string // scalar parameters that must not be negative
 }
 

@@ -71,11 +71,11 @@ func TestRepeat(t *testing.T) {
 		{0, 1, below, false, 0, 1, 8},
 		{0, 4, below, false, 0, 1, 2},
 		{0, 3, below, false, 0, 1, 2},   // 14 iterations
-		{-7, 1, below, false, 0, 1, 0},  // 47
-		{-8, 2, upTo, false, 0, 1, 0},   // 25
-		{-6, 2, upTo, false, 0, 1, 8},   // 24
-		{72, -1, above, false, 0, 1, 8}, // 32
-		{73, -2, above, false, 0, 1, 0}, // 17
+		{-7, 1, below, false, 0, 1, 0},  // 47 iterations
+		{-8, 2, upTo, false, 0, 1, 0},   // 25 iterations
+		{-6, 2, upTo, false, 0, 1, 8},   // 24 iterations
+		{72, -1, above, false, 0, 1, 8}, // 32 iterations
+		{73, -2, above, false, 0, 1, 0}, // 17 iterations
 		{71, -2, downTo, false, 0, 1, 8},
 		{0, 1, downTo, true, 0, 1, 8},
 		{72, -1, upTo, true, 0, 1, 8},
@@ -84,7 +84,7 @@ func TestRepeat(t *testing.T) {
 		{41, 1, below, false, 400, 1, 0},   // no iteration
 		{0, 0, "lt %3, %11", false, 400, 1, 0},
 		{1 << 30, 1 << 29, "lt %3, %11", false, 400, 1, 0}, // continues until it wraps
-		{-1 << 31, 1 << 27, below, false, 0, 1, 0},         // 17
+		{-1 << 31, 1 << 27, below, false, 0, 1, 0},         // 17 iterations
 	} {
 		m := countingLoop(t, c.first, c.step, c.test, c.until)
 		data := make([]byte, 4*64)

@@ -89,9 +89,9 @@ type prover struct {
 
 	loops  map[*ir.Instr]*loopGuess
 	steps  map[*ir.Value]steps      // by loop parameter
-	out    map[*ir.Instr][]interval // current results of the enclosing structured instructions
+	out    map[*ir.Instr][]interval // by structured instruction: intervals of the results, from the edges so far
 	around []*ir.Instr
-	visits int // remaining visits before the analysis of loops stops
+	visits int // remaining visits of instructions, after which loops are analysed without assumptions
 
 	granted []IndexFact // facts that hold in the launches
 
