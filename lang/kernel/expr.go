@@ -294,7 +294,7 @@ func (c *compiler) put(t assignee, v value, at syntax.Span) value {
 	return v
 }
 
-// destructure binds or assigns the parts of a value to the names of a pattern.
+// destructure assigns the parts of a value to the parts of a pattern, or binds new names to them if declare is set.
 func (c *compiler) destructure(target syntax.Expr, v value, at syntax.Span, declare bool) {
 	switch t := target.(type) {
 	case *syntax.Name:

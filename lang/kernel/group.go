@@ -438,7 +438,7 @@ func (c *compiler) detached(v value, at syntax.Span) value {
 	return v
 }
 
-// storeRecord stores all fields of a record. It reads all fields before it writes the first.
+// storeRecord stores all fields of a record. It reads all fields of a record in an array before it writes the first.
 func (c *compiler) storeRecord(p *place, v value, target, at syntax.Span) {
 	switch v.kind {
 	case kBad:

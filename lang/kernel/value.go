@@ -23,7 +23,7 @@ const (
 	kTuple               // [a, b]: for destructuring and constant indices
 	kObject              // {a, b}: for destructuring, fields and whole-record stores
 	kFunc                // a function
-	kBuiltin             // Math, g, g.local, f32, …: see builtin.go
+	kBuiltin             // Math, g, g.local, bits, …: see builtinid.go
 	kCapture             // a captured plain object
 	kType                // an element type
 )

@@ -165,8 +165,9 @@ func (s *depthSet) from(d int) bool {
 	return false
 }
 
-// uniformWalk is one pass in program order. Its state contains the depths of constructs in which the items of a group may have
-// diverged. Either the construct splits them, or some items have already left it.
+// uniformWalk is one pass in program order. Its state contains the depths of constructs in which items may have diverged: split has
+// those that split the items, and left those that some items have already left. The first set of each pair is for items of
+// different groups, the second for items of one group.
 type uniformWalk struct {
 	u       *Uniformity
 	changed bool

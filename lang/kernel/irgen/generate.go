@@ -103,7 +103,7 @@ type generator struct {
 	brought map[int]*ir.Value // by value: the parameters that number created
 }
 
-// value is a value in scope.
+// value is an IR value that later statements may use, as it is in scope.
 type value struct {
 	*ir.Value
 	uniform bool // equal in the whole group

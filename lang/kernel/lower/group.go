@@ -9,7 +9,7 @@ import (
 // shared memory, or lane operations if the target has shuffles.
 type exchange struct {
 	*lowering
-	with    map[*ir.Value]*ir.Value // results of the operations, and the values in place of them
+	with    map[*ir.Value]*ir.Value // by result of an operation: the value that replaces it
 	scratch *ir.Array               // slots for the values of the items in a group, twice; nil if unused
 	half    int                     // current half of the scratch memory
 }

@@ -28,7 +28,7 @@ type Kernel struct {
 	IR           *ir.Kernel // valid by [ir.Module.VerifyLowered]; its last parameter is Records
 	Source       *ir.Kernel // the source kernel
 	Records      *ir.Array  // u32 words, which [Kernel.Read] decodes
-	Messages     []Message  // indexed by number
+	Messages     []Message  // by message index, with which a record of a print begins
 	FaultWords   int        // words of the longest fault record
 	observes     bool       // prints are ordered by group
 	slotWords    int        // words per call slot; 0 if the kernel calls no service

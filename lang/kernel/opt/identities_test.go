@@ -13,7 +13,7 @@ import (
 )
 
 // TestIdentities folds every operation on every type with the operands of identities, and compares the results with
-// testdata/identities.golden. For each operation and type it contains the number of instructions before and after, and a
+// testdata/identities.golden. For each operation and type that file has the number of instructions before and after, and a
 // checksum of the text.
 func TestIdentities(t *testing.T) {
 	const file = "testdata/identities.golden"

@@ -254,7 +254,7 @@ func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool
 // maxSteps is the maximum number of values visited for a fact.
 const maxSteps = 64
 
-// asker builds a fact.
+// asker builds the fact f from the computation of an index, of which it may still visit left values.
 type asker struct {
 	p    *prover
 	f    IndexFact

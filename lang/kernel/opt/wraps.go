@@ -51,7 +51,7 @@ type wrapSearch struct {
 	margin int64
 }
 
-// suppose sets the facts of the launches.
+// suppose sets the intervals of sizes, extents, scalar parameters and coordinates that hold in all launches of l.
 func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	p := w.p
 	for axis := range 3 {
