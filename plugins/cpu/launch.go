@@ -52,7 +52,7 @@ type launch struct {
 	mu     sync.Mutex
 	fault  *interp.Fault // fault of the earliest chunk with one
 	chunk  int           // first unit of that chunk
-	broken error         // the error of an engine or a service that panicked
+	broken error         // the error of an engine that failed, or of a panic
 }
 
 // Set checks the launch. A prepared launch was checked before.

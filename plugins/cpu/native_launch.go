@@ -350,8 +350,8 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	return nil
 }
 
-// callGrace is the time that a function of a whole launch has to return after a request to stop. It may hold locks, without
-// which later calls of the library would not return. callLook is the time between checks for a request.
+// callGrace is the time that a function of a whole launch has to return after a request to stop. The function may hold locks,
+// without which later calls of the library would not return. callLook is the time between checks for a request.
 const (
 	callGrace = 2 * time.Second
 	callLook  = 5 * time.Millisecond

@@ -134,8 +134,8 @@ func (c *Caller) run() error {
 	return c.guarded()
 }
 
-// guarded calls the block's function. If the call was interrupted since a thread that native code created has faulted, it
-// returns that fault.
+// guarded calls the block's function. If the call was interrupted because a thread that native code created has faulted,
+// guarded returns that fault.
 func (c *Caller) guarded() error {
 	if c.foreign.Load() != nil { // a call of a target region, which looks for faults itself
 		return c.guardedHere()

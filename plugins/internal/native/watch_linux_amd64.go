@@ -147,7 +147,7 @@ func poll(callers []*Caller, now time.Time) (pause time.Duration, running bool) 
 	return pause, running
 }
 
-// lose ends the process since the running call will not return. format is the reason, with a verb for the name of the call.
+// lose ends the process because the running call will not return. format is the reason, with one verb for the call's name.
 func (c *Caller) lose(format string, code offload.Code) {
 	if c.lost {
 		return // the process goes on in spite of it

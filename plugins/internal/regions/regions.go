@@ -178,8 +178,8 @@ func scalarOf(t dwarf.Type) (offload.Type, bool) {
 	return offload.Opaque, false
 }
 
-// Signature returns the signature of a region. ok is false if the image does not describe it. Then unclear is the first
-// parameter whose type has no counterpart, and empty if the region is unknown.
+// Signature returns the signature of a region. ok is false if the image does not describe it. unclear then names the first
+// parameter whose type has no counterpart, and is empty if the region is unknown.
 func (t *Table) Signature(name string) (sig *offload.Signature, unclear string, ok bool) {
 	r, ok := t.params[name]
 	if !ok || r.unclear != "" {
