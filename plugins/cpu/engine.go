@@ -89,8 +89,8 @@ func (x *interpreted) run(w worker, g *interp.Launch, first, last int, _ bool) (
 	return x.program.Run(w.(*interp.Worker), g, first, last), nil
 }
 
-// interpretedCost returns the estimated nanoseconds that the interpreter takes for 256 work-items. It assumes 16 iterations
-// per loop.
+// interpretedCost returns the estimated nanoseconds that the interpreter takes to run a block for 256 work-items. It assumes 16
+// iterations per loop.
 func interpretedCost(b *ir.Block) float64 {
 	const perInstr = 200
 	cost := 0.0

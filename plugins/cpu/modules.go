@@ -74,7 +74,8 @@ func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, err
 	return compiled, failed
 }
 
-// build compiles a kernel with the first engine that supports it. refusals has the reasons of the engines before that one.
+// build compiles a kernel with the first engine that supports it. refusals has the reasons of the engines before that one. The
+// error is that of the last engine that was tried.
 func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (x executable, refusals []string, err error) {
 	for _, e := range engines {
 		err = guard(k.Name, func() (err error) {

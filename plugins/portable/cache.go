@@ -29,7 +29,7 @@ type Cached[T any] struct {
 	hash  [sha256.Size]byte
 	users int           // guarded by the cache
 	busy  chan struct{} // full while a goroutine compiles the image
-	done  bool          // guarded by busy
+	done  bool          // Value is set; guarded by busy
 }
 
 // NewCache returns a cache of results of compile. The next user repeats a failed compilation.

@@ -209,7 +209,7 @@ func (l *Lane[T]) carry() {
 	}
 }
 
-// start enqueues a command.
+// start enqueues a command, and stops it if that was requested meanwhile.
 func (l *Lane[T]) start(f *Flight[T]) error {
 	if err := l.Enqueue(f); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (l *Lane[T]) drop(f *Flight[T]) {
 func (l *Lane[T]) dropUser(f *Flight[T]) (last bool) {
 	f.users--
 	last = f.users == 0 && f.retired
-	if !last { // retire removes the user from the lane
+	if !last { // otherwise retire removes the user from the lane
 		l.release()
 	}
 	return last

@@ -23,7 +23,7 @@ type Caller struct {
 	number  uint64                      // argument of enter
 	running atomic.Pointer[atomic.Bool] // stop flag of the current call; nil between calls
 	since   time.Time                   // time of the call's first interrupt; owned by the watcher
-	seen    *atomic.Bool                // running at the last poll; owned by the watcher
+	seen    *atomic.Bool                // value of running at the last poll; owned by the watcher
 	seenAt  time.Time                   // time of the first poll with this flag
 	lost    bool                        // the call will not return; owned by the watcher
 

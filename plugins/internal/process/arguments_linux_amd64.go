@@ -14,8 +14,8 @@ import (
 // numArguments is the number of arguments that the system passed to this process.
 var numArguments = len(os.Args)
 
-// noArguments stands in for the arguments if the stack of the process's start cannot be found: the ends of the arguments, of the
-// environment and of the auxiliary vector.
+// noArguments stands in for the arguments if the stack of the process's start cannot be found. Its words end the arguments, the
+// environment and the auxiliary vector.
 var noArguments [4]uintptr
 
 // Arguments returns argc and argv as the system passed them to this process: the environment and the auxiliary vector follow. If

@@ -106,7 +106,7 @@ type guarded struct {
 	pc      uint64
 	faultSP uint64
 
-	stop      uint64 // set by Interrupt: stopWithin, stopAnywhere, or 0
+	stop      uint64 // request of Interrupt: stopWithin or stopAnywhere; 0 for none
 	low, high uint64 // address range in which stopWithin ends the call
 
 	id      uint64    // system's number of the thread; 0 if unknown

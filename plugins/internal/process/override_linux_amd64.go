@@ -214,8 +214,8 @@ func readThread() error {
 	return nil
 }
 
-// idOffsets returns the offsets in the thread's control block at which the thread's number is, in bytes. It returns nil if
-// it cannot read the block.
+// idOffsets returns the offsets in bytes, in the thread's control block, at which the thread's number is found. It returns nil
+// if it cannot read the block.
 func idOffsets() (list []uintptr) {
 	const first, blockBytes = 0x40, 0x800
 	var block [blockBytes / 4]uint32

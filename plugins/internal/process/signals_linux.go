@@ -76,7 +76,7 @@ func KeepSignals(f func() error) (err error) {
 	return f()
 }
 
-// watchInterval is the time between looks at the handlers.
+// watchInterval is the time between checks of the handlers.
 const watchInterval = 200 * time.Microsecond
 
 // watchHandlers makes the handlers that a library installs run on the signal stack, until stop is called. The signal by which

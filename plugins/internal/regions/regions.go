@@ -30,7 +30,7 @@ type Table struct {
 type region struct {
 	params      []offload.Param
 	environment bool
-	unclear     string // a parameter whose type has no counterpart; empty if none
+	unclear     string // the first parameter whose type has no counterpart; empty if none
 }
 
 // firstEnvironment is the version of clang from which regions have a first parameter for their dynamic environment.

@@ -62,7 +62,7 @@ const (
 
 	rS   // general purpose register of the operand size
 	mS   // memory of the operand size
-	rmS  // either
+	rmS  // rS or mS
 	accS // al, ax, eax or rax
 	imS  // immediate of the operand size
 	im8s // immediate of 8 bits, sign-extended
@@ -97,9 +97,9 @@ const (
 
 	vL  // vector of the instruction's length
 	mL  // memory of this length
-	vLm // either
-	vLb // either, or one element broadcast
-	mLb // memory, or one element broadcast
+	vLm // vL or mL
+	vLb // vL or mL, or one element broadcast
+	mLb // mL, or one element broadcast
 	vH  // half the length, at least xmm
 	vHm
 	vHb

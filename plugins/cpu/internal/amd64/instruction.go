@@ -335,7 +335,7 @@ func (in *instruction) fits(f *form) bool {
 	return true
 }
 
-// allowed reports whether the form accepts the modifiers.
+// allowed reports whether the form accepts the modifiers, an unsized memory operand, and the registers of a gather.
 func (in *instruction) allowed(f *form) bool {
 	if in.plain && f.attr&(sized|kneeds|distinct) == 0 {
 		return true

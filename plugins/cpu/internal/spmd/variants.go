@@ -23,7 +23,7 @@ type variantEntry struct {
 // makeOnce returns a variant, or the reason why it has no code. The first call compiles it.
 type makeOnce func() (*exec.Variant, error)
 
-// all returns the variants that have been made, in a slice that callers must not change.
+// all returns the entries that have been added, in a slice that callers must not change.
 func (v *variants) all() []variantEntry {
 	if list := v.made.Load(); list != nil {
 		return *list

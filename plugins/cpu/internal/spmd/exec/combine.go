@@ -61,7 +61,7 @@ func (w *Worker) room(n, items int) []uint64 {
 	return w.Scratch[n*items : (n+1)*items]
 }
 
-// eachGang calls visit for each waiting gang.
+// eachGang calls visit for each gang of the current work-group that has not ended.
 func (w *Worker) eachGang(visit func(f frame)) {
 	size := w.v.Code.Frame
 	first := int(w.get64(abi.CtxFrame)-w.get64(abi.CtxFrames)) / size

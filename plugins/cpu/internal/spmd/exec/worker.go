@@ -306,7 +306,8 @@ func (w *Worker) beginGangs(first int) {
 	w.put32(abi.CtxZ, row/perPlane)
 }
 
-// beginGroups sets the position of the first work-group of a run, and those of its gangs.
+// beginGroups sets the position of the first work-group of a run, and the positions of the gangs of each work-group in its
+// batch.
 func (w *Worker) beginGroups(first int) {
 	c, size := w.v.Code, w.g.GroupSize
 	x, y, z := 0, 0, 0

@@ -16,7 +16,7 @@ const (
 	tinyLoop   = 14 // limit of MostTurns
 	shortLoop  = 24 // limit of ManyTurns
 	middleLoop = 48 // limit of SomeTurns
-	atomicCost = 48 // weight of an atomic operation in instructions
+	atomicCost = 48 // weight of an atomic operation or an inner loop, in instructions
 )
 
 // ItersPerRound returns the number of iterations that a gang executes in one round of an interleaved loop. rows is the number
