@@ -317,7 +317,7 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 	}
 }
 
-// call calls the function for items [first, last).
+// call calls the function for items [first, last), as the kernel's calling convention says.
 func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	k, stop := l.kernel, l.stop.Flag()
 	if p := k.program.ports; p != nil {

@@ -170,7 +170,7 @@ func (img *Image) Close() error {
 	return errors.Join(err, img.release())
 }
 
-// quiet reports whether no thread can return to the image's code.
+// quiet reports whether it is known that no thread can return to the image's code.
 func (img *Image) quiet() bool {
 	ranges := make([][2]uintptr, len(img.code))
 	for i, t := range img.code {

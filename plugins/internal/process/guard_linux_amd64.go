@@ -179,7 +179,7 @@ var (
 // addresses returns the entry points of the guard, for cgocall, and of the signal handler.
 func addresses() (guard, handler uintptr)
 
-// guarding reports whether a handler is the guard's, in front of Go's.
+// guarding reports whether the handler of a signal at an address is the guard's, installed in front of Go's.
 func guarding(sig int, at uintptr) bool {
 	_, handler := addresses()
 	return sig < len(goHandlers) && at == handler && goHandlers[sig] == atStart[sig].handler

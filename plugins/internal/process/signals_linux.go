@@ -134,7 +134,7 @@ func restore(before *[numSignals + 1]action) error {
 	return errors.Join(errs...)
 }
 
-// holding has the actions that native code which runs now must leave.
+// holding has the actions of signals that the native code running now must not change.
 var holding struct {
 	sync.Mutex
 	running int
@@ -158,7 +158,8 @@ func HoldSignals() {
 	}
 }
 
-// ReleaseSignals is the counterpart of HoldSignals.
+// ReleaseSignals is called after native code for which HoldSignals was called. It restores the actions of signals that the Go
+// runtime needs.
 func ReleaseSignals() {
 	h := &holding
 	h.Lock()

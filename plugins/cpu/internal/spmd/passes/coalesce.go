@@ -179,7 +179,7 @@ func between(at []int32, first, second int32) bool {
 	return i < len(at) && at[i] < second
 }
 
-// merge merges two sorted lists.
+// merge returns the sorted list of the elements of two sorted lists.
 func merge(f *vcode.Func, a, b []int32) []int32 {
 	out := f.Scratch.Ints.Make(len(a) + len(b))
 	for i := range out {

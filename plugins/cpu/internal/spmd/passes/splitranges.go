@@ -198,7 +198,7 @@ type use struct {
 	stores    []int32   // positions before which the region must store it
 }
 
-// pieceStore is a position before which a region must store a register.
+// pieceStore is a position, at, before which a region must store the register with this number in the liveness.
 type pieceStore struct{ at, number int32 }
 
 // piece emits the code of a region with its separate registers.
