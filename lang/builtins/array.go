@@ -18,10 +18,10 @@ var arrayMethods = strings.Fields(`every some forEach map filter reduce reduceRi
 	indexOf lastIndexOf reverse slice splice shift unshift copyWithin fill concat flat flatMap sort toSorted toReversed
 	toSpliced with`)
 
-// endingEarly are those that may end before they have visited each element, or start late.
+// endingEarly are the methods of arrays that may end before they have visited each element, or start late.
 var endingEarly = strings.Fields(`every some find findIndex findLast findLastIndex includes indexOf lastIndexOf`)
 
-// misreading are those whose results the interpreter breaks where elements are missing.
+// misreading are the methods of arrays whose results are wrong in the interpreter where elements are missing.
 var misreading = []string{"toReversed", "with"}
 
 // Scripted reports whether a method of Array.prototype runs as a script for these arguments. That is so for objects that only

@@ -238,7 +238,7 @@ func (b *set) call(fn goja.Callable, this goja.Value, args ...goja.Value) goja.V
 	return v
 }
 
-// callMethod calls a method named by a symbol.
+// callMethod calls a method named by a symbol. It throws a TypeError if there is none.
 func (b *set) callMethod(o *goja.Object, symbol *goja.Symbol, args ...goja.Value) goja.Value {
 	fn := callable(o.GetSymbol(symbol))
 	if fn == nil {
@@ -247,7 +247,8 @@ func (b *set) callMethod(o *goja.Object, symbol *goja.Symbol, args ...goja.Value
 	return b.call(fn, o, args...)
 }
 
-// symbolFunction returns the method of a value that a symbol names, or nil where it has none.
+// symbolFunction returns the method of an object that a symbol names, or nil where it has none. It throws a TypeError if the property
+// is not a function.
 func (b *set) symbolFunction(o *goja.Object, symbol *goja.Symbol) goja.Callable {
 	v := o.GetSymbol(symbol)
 	if isNullish(v) {
@@ -293,7 +294,8 @@ func (b *set) construct(c *goja.Object, args ...goja.Value) *goja.Object {
 	return o
 }
 
-// wrap puts code around that of a method.
+// wrap replaces the code of a native method by around, which receives the call and the old code. It does nothing if on has no such
+// method.
 func (b *set) wrap(on *goja.Object, name string, around func(goja.FunctionCall, function) goja.Value) {
 	old, ok := on.Get(name).(*goja.Object)
 	if !ok {

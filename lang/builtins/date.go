@@ -20,7 +20,7 @@ const (
 	mostTime    = 8.64e15
 )
 
-// offsetAt returns the offset of the local time at an instant, in milliseconds.
+// offsetAt returns the difference between local time and UTC at the instant t. Both are in milliseconds, t since 1970.
 func offsetAt(t float64) float64 {
 	_, seconds := time.UnixMilli(int64(t)).In(time.Local).Zone()
 	return float64(seconds) * 1e3

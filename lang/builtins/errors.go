@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// ownWords are phrases of the interpreter about its own data, and what messages have instead.
+// ownWords replaces phrases of the interpreter about its own data in messages.
 var ownWords = strings.NewReplacer(
 	"Cannot make a dynamic object non-extensible", "This object cannot be frozen, sealed or closed to new properties",
 	"Dynamic objects do not support Symbol properties", "This object takes no properties with symbols as keys",

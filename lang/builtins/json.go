@@ -205,7 +205,7 @@ func (p *jsonParser) failAt(at int, hint, format string, args ...any) {
 	p.Throw(&diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: e.Message, Hint: hint, Cause: e})
 }
 
-// unexpected throws the error about the next character. hint applies to most characters.
+// unexpected throws the error about the next character, with a hint. Some characters have a hint of their own instead of the parameter.
 func (p *jsonParser) unexpected(hint string) {
 	if p.at >= p.n {
 		p.failAt(p.at, "the text ends too early: is it whole, and is every bracket and quote closed?", "Unexpected end of JSON input")
@@ -249,7 +249,7 @@ func (p *jsonParser) whole() goja.Value {
 	return v
 }
 
-// value parses a value; hint is that of the error about another character.
+// value parses a value. hint is for the error about a character that begins none.
 func (p *jsonParser) value(hint string) goja.Value {
 	if p.polls++; p.polls&4095 == 0 {
 		p.Poll()

@@ -19,7 +19,7 @@ func bigOf(v goja.Value) *big.Int {
 	return n
 }
 
-// primitive converts an object like ToPrimitive with the hint number.
+// primitive converts an object like ToPrimitive with the hint number. It returns other values unchanged.
 func (b *set) primitive(v goja.Value) goja.Value {
 	if _, ok := v.(*goja.Object); !ok {
 		return v

@@ -98,7 +98,7 @@ func (b *set) installRegExp() error {
 	return nil
 }
 
-// object returns the receiver of a method.
+// object returns the receiver of a method, or throws a TypeError if that is not an object.
 func (r *regExps) object(this goja.Value, name string) *goja.Object {
 	o, ok := this.(*goja.Object)
 	if !ok {
@@ -107,7 +107,7 @@ func (r *regExps) object(this goja.Value, name string) *goja.Object {
 	return o
 }
 
-// receiver returns the receiver of a method that needs a regular expression.
+// receiver returns the receiver of a method, or throws a TypeError if that is not a regular expression.
 func (r *regExps) receiver(this goja.Value, name string) (*goja.Object, internals.RegExp) {
 	rx, ok := internals.RegExpOf(this)
 	if !ok {
@@ -168,7 +168,8 @@ func (r *regExps) getters() {
 	})
 }
 
-// escapeSource returns a pattern in the form of a literal.
+// escapeSource returns a pattern as a literal has it between its slashes: slashes and ends of lines are escaped, and an empty pattern is
+// (?:).
 func escapeSource(s goja.String) goja.String {
 	n := s.Length()
 	var b goja.StringBuilder
@@ -370,7 +371,7 @@ func (r *regExps) compile(c goja.FunctionCall) goja.Value {
 	return o
 }
 
-// A found is the first match in a text. Its registers are valid until the next match.
+// A found is a match in a text. Its registers are valid until the next match.
 type found struct {
 	by        *compiled
 	text      goja.String
@@ -684,7 +685,7 @@ func splitLimit(v goja.Value) uint32 {
 	return toUint32(v)
 }
 
-// splitPlain splits a text without observable steps.
+// splitPlain implements split for a regular expression that [regExps.plain] accepts, whose steps a script cannot observe.
 func (r *regExps) splitPlain(p *compiled, s goja.String, limit uint32) goja.Value {
 	var values []any
 	array := func() goja.Value { return r.vm.NewArray(values...) }

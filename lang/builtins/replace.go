@@ -69,10 +69,11 @@ func (r *regExps) replace(c goja.FunctionCall) goja.Value {
 	return b.String()
 }
 
-// toInteger converts a value like ToIntegerOrInfinity, limited to lengths.
+// toInteger converts a value like ToIntegerOrInfinity, limited to 0 to 2^53−1.
 func toInteger(v goja.Value) int { return toLength(v) }
 
-// replacePlain replaces without observable steps between the matches.
+// replacePlain implements replace for a regular expression that [regExps.plain] accepts. It finds all matches first, since a script
+// cannot observe the order. fn is the function of with, or nil for a text.
 func (r *regExps) replacePlain(o *goja.Object, p *compiled, s goja.String, with goja.Value, fn goja.Callable) goja.Value {
 	var list [][]int32
 	switch {

@@ -145,7 +145,7 @@ func (b *buffers) bytes(n int) (memory []byte) {
 	return make([]byte, n)
 }
 
-// index converts a value like ToIndex.
+// index converts a value like ToIndex. what names the value in the RangeError.
 func (b *buffers) index(v goja.Value, what string) int {
 	if isUndefined(v) {
 		return 0
@@ -160,7 +160,7 @@ func (b *buffers) index(v goja.Value, what string) int {
 	return int(f)
 }
 
-// install makes the constructor accept the option maxByteLength.
+// install makes the constructor of ArrayBuffer accept the option maxByteLength, and corrects slice.
 func (b *buffers) install() error {
 	native, ok := internals.NativeOf(b.object("ArrayBuffer"))
 	if !ok || native.Construct == nil || *native.Construct == nil || !internals.HasBuffers() {
@@ -189,7 +189,8 @@ func (b *buffers) install() error {
 	return nil
 }
 
-// sliceBuffer makes ArrayBuffer.prototype.slice refuse detached buffers, and copy no more than there is after a conversion.
+// sliceBuffer makes ArrayBuffer.prototype.slice refuse detached buffers. It also makes slice respect that the conversion of an argument
+// may resize the buffer.
 func (b *buffers) sliceBuffer() {
 	b.wrap(b.object("ArrayBuffer", "prototype"), "slice", func(c goja.FunctionCall, fn function) goja.Value {
 		in, ok := internals.BufferOf(c.This)
@@ -225,7 +226,7 @@ func (b *buffers) sliceBuffer() {
 	})
 }
 
-// resizing makes views know of resizable buffers, before the first one is made.
+// resizing makes the constructors and methods of views support resizable buffers. It runs before the first such buffer is made.
 func (b *buffers) resizing() {
 	if b.sizes != nil {
 		return
@@ -317,7 +318,8 @@ func (b *buffers) resizing() {
 //go:embed resizable.js
 var resizableText string
 
-// resizingMethods makes methods run as scripts for typed arrays of resizable buffers where scripts can resize meanwhile.
+// resizingMethods makes methods of typed arrays of resizable buffers run as scripts, since their arguments and callbacks can resize the
+// buffer meanwhile.
 func (b *buffers) resizingMethods(typed *goja.Object) {
 	load := func() map[string]goja.Callable {
 		if b.sizes.scripts != nil {
@@ -382,7 +384,7 @@ func relative(v goja.Value, n int) int {
 	return int(min(f, float64(n)))
 }
 
-// tracked returns the arguments of a view without a length of its own, with its length at present.
+// tracked returns the constructor's arguments for a view without a length of its own, completed by its present length.
 func (b *buffers) tracked(r *resizable, args []goja.Value, name string, size int) []goja.Value {
 	offset := 0
 	if len(args) > 1 {
@@ -397,7 +399,7 @@ func (b *buffers) tracked(r *resizable, args []goja.Value, name string, size int
 	return []goja.Value{args[0], b.vm.ToValue(offset), b.vm.ToValue((r.size - offset) / size)}
 }
 
-// transfer defines the methods of ArrayBuffer that move and resize its memory, and its state.
+// transfer defines the methods of ArrayBuffer that move and resize its memory, and the accessors of its state.
 func (b *buffers) transfer() {
 	if b.transfers {
 		return

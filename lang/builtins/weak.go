@@ -110,7 +110,7 @@ func (b *set) weakClasses() error {
 	return nil
 }
 
-// weakText is the script that defines the classes.
+// weakText is the script that defines WeakRef and FinalizationRegistry.
 const weakText = `"use strict"; host => {
 	const { holdable, make, deref, watch } = host
 	const tag = (c, name) => Object.defineProperty(c.prototype, Symbol.toStringTag, { value: name, configurable: true })

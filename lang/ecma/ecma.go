@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// Options say what a text is.
+// Options say how a text is parsed.
 type Options struct {
 	// Module marks the text as a module: strict, with import and export.
 	Module bool
@@ -147,12 +147,12 @@ type label struct {
 	loop bool
 }
 
-// failEarly fails for a text that follows the grammar.
+// failEarly fails for a text that follows the grammar, with an error whose field Early is set.
 func (p *parser) failEarly(offset int, message string) {
 	panic(&Error{Offset: offset, Message: message, Early: true})
 }
 
-// unexpected fails at the current token.
+// unexpected fails because the grammar does not allow the current token.
 func (p *parser) unexpected() {
 	switch t := &p.tok; t.kind {
 	case 0:

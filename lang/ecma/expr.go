@@ -66,7 +66,7 @@ var assignOperators = later.Value[map[token.Token]token.Token]{Make: func() map[
 	}
 }}
 
-// parseAssign parses an AssignmentExpression. With a cover the caller checks what the cover records.
+// parseAssign parses an AssignmentExpression. noIn excludes the operator in. If c is not nil, it records what the caller must check.
 func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
 	p.deepen()
 	defer p.rise()
@@ -124,7 +124,7 @@ func (c *cover) merge(first cover) {
 	}
 }
 
-// checkCover fails for what only patterns may contain.
+// checkCover fails if c has recorded syntax that only patterns may contain.
 func (p *parser) checkCover(c *cover) {
 	if c.initializer > 0 {
 		p.fail(c.initializer-1, "Invalid shorthand property initializer")

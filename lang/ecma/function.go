@@ -249,7 +249,7 @@ func (c *classNames) declare(p *parser, name string, kind ast.PropertyKind, stat
 	c.declared[name], c.static[name] = kind, static
 }
 
-// closeClass resolves the private names used in a class.
+// closeClass ends a class. It fails if the class uses a private name that neither this class nor one around it declares.
 func (p *parser) closeClass() {
 	c := p.class
 	p.class = c.outer

@@ -35,7 +35,7 @@ type Export struct {
 	Offset     int
 }
 
-// parseImportExpression parses import(…) or import.meta. It reports import.meta outside of modules as an error.
+// parseImportExpression parses import(…) or import.meta. It fails for import.meta outside of modules and lines of a prompt.
 func (p *parser) parseImportExpression() ast.Expression {
 	at := p.tok.start
 	p.next()
@@ -119,7 +119,7 @@ func (p *parser) imported(local string) bool {
 	return false
 }
 
-// expected fails at the current token.
+// expected fails at the current token with a message about what is expected there.
 func (p *parser) expected(message string) { p.fail(p.tok.start, message) }
 
 func (p *parser) parseImportClause(imp *Import) {
@@ -401,7 +401,7 @@ func (p *parser) parseExportNames(at int) {
 	}
 }
 
-// checkExports fails for names exported twice, or not declared.
+// checkExports fails for names exported twice, and in a module for exported names that are not declared.
 func (p *parser) checkExports() {
 	seen := map[string]bool{}
 	for _, e := range p.program.Exports {

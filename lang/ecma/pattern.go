@@ -94,7 +94,8 @@ func (p *parser) startOf(e ast.Expression) int {
 	return offsetOf(e)
 }
 
-// toTarget turns an expression into the target of an assignment or, if binding is set, of a declaration.
+// toTarget turns an expression into the target of an assignment or, if binding is set, of a declaration. top is false for a part of a
+// pattern.
 func (p *parser) toTarget(e ast.Expression, binding, top bool) ast.Expression {
 	parenthesized := p.parens[e] > 0
 	if binding && parenthesized {

@@ -54,7 +54,7 @@ func (p *parser) endsDirective() bool {
 	return false
 }
 
-// semicolon consumes the end of a statement.
+// semicolon consumes the semicolon at the end of a statement. It fails if there is none and none can be inserted.
 func (p *parser) semicolon() {
 	if p.eat(token.SEMICOLON) || p.is(token.RIGHT_BRACE) || p.is(token.EOF) || p.tok.newline {
 		return
@@ -62,7 +62,7 @@ func (p *parser) semicolon() {
 	p.unexpected()
 }
 
-// appendItem parses a statement or declaration of a list.
+// appendItem parses a statement or declaration and appends it to a list.
 func (p *parser) appendItem(list []ast.Statement) []ast.Statement {
 	t := &p.tok
 	if t.kind == token.IDENTIFIER && !t.escaped {
@@ -659,7 +659,7 @@ type forHead struct {
 	of   bool
 }
 
-// intoAhead reports whether of or in follows, and which.
+// intoAhead reports whether the current token is of or in, and by the result of, whether it is of.
 func (p *parser) intoAhead() (of, ok bool) {
 	of = p.tok.word("of")
 	return of, of || p.tok.word("in")

@@ -133,7 +133,7 @@ func (p *parser) classOperandOnly(at int) operand {
 
 func (p *parser) classChar(c rune) operand { return operand{set: p.fold(single(c)), char: c} }
 
-// classSetEscape parses an escaped character of a class with the flag v.
+// classSetEscape parses an escape of one character, behind its backslash, in a class with the flag v.
 func (p *parser) classSetEscape() rune {
 	switch c := p.peek(); {
 	case c == 'b':
@@ -146,7 +146,7 @@ func (p *parser) classSetEscape() rune {
 	return p.characterEscape(true)
 }
 
-// classStrings parses the alternatives of \q{…}.
+// classStrings parses the alternatives of \q{…} and the closing brace.
 func (p *parser) classStrings(at int) operand {
 	out := operand{char: -1}
 	var s []rune

@@ -84,14 +84,14 @@ type Program struct {
 	anchored  bool      // matches begin at the start of the text
 }
 
-// memoInfo says whether a failure at an instruction and a position is final: outside of lookarounds, and at a position other
-// than those in the registers of the loops around it.
+// memoInfo says when a failure at an instruction is final for a position. It never is inside of a lookaround, where ok is false. The
+// position must also differ from those in the registers starts, at which the iterations of the loops around began.
 type memoInfo struct {
 	ok     bool
 	starts []int32
 }
 
-// Flags returns the flags.
+// Flags returns the flags with which the pattern was compiled.
 func (p *Program) Flags() Flags { return p.flags }
 
 // Groups returns the number of groups, including the whole match.
@@ -103,7 +103,8 @@ func (p *Program) Names() []string { return p.names }
 // mostCode is the maximum number of instructions of a program.
 const mostCode = 1 << 20
 
-// mostCopies is the maximum number of instructions for which a repetition with counts is written out.
+// mostCopies is the maximum number of instructions into which a repetition with counts is expanded. A larger one becomes a loop with a
+// counter.
 const mostCopies = 1000
 
 type compiler struct {
@@ -371,8 +372,8 @@ func (c *compiler) loop(n *node) {
 	c.p.code[s].x = c.here()
 }
 
-// counted emits a loop with a counter: iLoop goes to its end at x once register y has reached max, and may go there from min. An
-// iteration that consumes nothing fails only from min on.
+// counted emits a loop with a counter in register y. iLoop goes to instruction x, behind the loop, once the counter is max, and may go
+// there once it is min. An iteration that consumes nothing fails only after min iterations.
 func (c *compiler) counted(n *node) {
 	c.unique = false
 	counter, start := c.register(), c.register()
@@ -478,7 +479,8 @@ func (p *Program) firstSet(n *node) (s charSet, empty bool) {
 	return nil, true // an assertion
 }
 
-// unitsOf returns the first units of characters.
+// unitsOf returns the UTF-16 units with which the characters of a set begin. If the set has characters beyond U+FFFF, these are all
+// lead surrogates.
 func (p *Program) unitsOf(s charSet) charSet {
 	if !p.unicode || len(s) == 0 || s[len(s)-1].hi <= 0xFFFF {
 		return s
@@ -486,7 +488,7 @@ func (p *Program) unitsOf(s charSet) charSet {
 	return s.below(0x10000).union(charSet{{0xD800, 0xDBFF}})
 }
 
-// prefix appends the ASCII text with which every match begins.
+// prefix appends ASCII text with which every match of a node begins, as far as it is known.
 func prefix(n *node, to []byte) []byte {
 	switch n.op {
 	case opSet:
@@ -507,7 +509,7 @@ func prefix(n *node, to []byte) []byte {
 	return to
 }
 
-// anchored reports whether matches begin at the start of the text.
+// anchored reports whether every match of a node is known to begin at the start of the text.
 func anchored(n *node) bool {
 	switch n.op {
 	case opLineStart:

@@ -16,7 +16,7 @@ func appendUnits(b []uint16, c rune) []uint16 {
 // string16 returns text without unpaired surrogates as UTF-8.
 func string16(b []uint16) string { return string(decode(b, true)) }
 
-// hex parses exactly n digits, or returns -1 and stays.
+// hex parses exactly n hexadecimal digits, or returns -1 and stays.
 func (p *parser) hex(n int) rune {
 	value := rune(0)
 	for i := range n {
@@ -42,7 +42,7 @@ func hexDigit(c rune) rune {
 	return -1
 }
 
-// unicodeEscape parses what follows \u, or returns -1.
+// unicodeEscape parses what follows \u and returns the code point, or -1. The parameter unicode allows \u{…} and pairs of escapes.
 func (p *parser) unicodeEscape(unicode bool) rune {
 	if unicode && p.peek() == '{' {
 		at := p.at
@@ -105,7 +105,7 @@ func (p *parser) escape() (n *node, quantifiable bool) {
 	return p.char(p.characterEscape(false)), true
 }
 
-// words returns the characters of words: with the flags u and i also what matches them.
+// words returns the characters that \w matches. With the flags i and u or v, these include all that match one of them.
 func (p *parser) words() charSet {
 	if p.unicode && p.ignore {
 		return wordChars.union(charSet{{0x17F, 0x17F}, {0x212A, 0x212A}})
@@ -197,7 +197,7 @@ func (p *parser) propertyName(at int) string {
 	}
 }
 
-// characterEscape parses an escape of one character.
+// characterEscape parses an escape of one character, behind the backslash, and returns the character.
 func (p *parser) characterEscape(inClass bool) rune {
 	at := p.at - 1
 	c := p.peek()

@@ -186,7 +186,8 @@ func (m *Matcher) set(register, value int32) {
 	m.registers[register] = value
 }
 
-// failed reports whether the match failed at an instruction and a position before, and notes that it is tried now.
+// failed reports whether the match has failed before at an instruction and a position. Otherwise it notes that they are tried now,
+// unless a failure there is not final or the table would be too large.
 func (m *Matcher) failed(p *Program, pc, pos int32, length int) bool {
 	if m.memo == nil {
 		size := len(p.code) * (length + 1)
@@ -213,7 +214,7 @@ func (m *Matcher) failed(p *Program, pc, pos int32, length int) bool {
 	return false
 }
 
-// run matches at a position and returns the end, or -1.
+// run matches at a position and returns the end, or -1. The error is ErrTooDeep.
 func run[E unit](m *Matcher, p *Program, text []E, start int) (int, error) {
 	m.stack = m.stack[:0]
 	pc, pos := int32(0), start

@@ -14,7 +14,7 @@ type Flags struct {
 	Indices, Global, IgnoreCase, Multiline, DotAll, Unicode, Sets, Sticky bool
 }
 
-// ParseFlags reads the text of flags. It reports whether they are valid.
+// ParseFlags reads the text of flags. It reports whether they are valid: known, each once, and not both u and v.
 func ParseFlags(text string) (f Flags, ok bool) {
 	for _, c := range text {
 		at := f.flag(c)
@@ -205,7 +205,8 @@ func pair(lead, trail rune) rune {
 	return (lead-0xD800)<<10 + (trail - 0xDC00) + 0x10000
 }
 
-// scan counts the groups and sets named, with which \k is a reference: if a group has a name, or the flag u or v is set.
+// scan counts the groups of the pattern in p.total. It sets p.named, which makes \k a reference, if a group has a name or the flag u
+// or v is set.
 func (p *parser) scan() {
 	class := 0
 	for i := 0; i < len(p.src); i++ {

@@ -110,11 +110,11 @@ func isStringProperty(name string) bool {
 	return false
 }
 
-// IsIDStart and IsIDPart classify the code points of identifiers.
+// IsIDStart and IsIDPart report whether a code point may begin an identifier, or continue one.
 func IsIDStart(c rune) bool { return isIDStart(c) }
 func IsIDPart(c rune) bool  { return isIDPart(c) }
 
-// isIDStart and isIDPart classify the code points of group names.
+// isIDStart and isIDPart report whether a code point may begin the name of a group, or continue one.
 func isIDStart(c rune) bool {
 	if c < 128 {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '$' || c == '_'

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// advise sets the hint of a syntax error: for a line in the form of another language, or if it has none.
+// advise sets the hint of a syntax error if it has none. For a line in the form of another language it replaces the hint.
 func advise(d *diag.Diagnostic, text string) {
 	if d.Excerpt != nil {
 		if hint := habits.Form(d.Excerpt.Lines[len(d.Excerpt.Lines)-1]); hint != "" {
@@ -59,7 +59,7 @@ var reserved = map[string]bool{
 	"true": true, "try": true, "typeof": true, "var": true, "void": true, "while": true, "with": true,
 }
 
-// advice returns a hint for a message of either parser.
+// advice returns a hint for a message of package ecma or of esbuild.
 func advice(message, text string) string {
 	has := func(part string) bool { return strings.Contains(message, part) }
 	switch {

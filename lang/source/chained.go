@@ -69,8 +69,8 @@ var closing = later.Value[map[byte]byte]{Make: func() map[byte]byte {
 	return map[byte]byte{'(': ')', '[': ']', '{': '}'}
 }}
 
-// arguments returns the texts between commas after an opening parenthesis, and the offset after its closing one: −1 if the text
-// does not tell, as with regular expressions.
+// arguments returns the texts of a call's arguments. open is the offset of the opening parenthesis, and end the one after the closing
+// parenthesis. end is −1 if only a parser can find it, as behind regular expressions.
 func arguments(text string, open int) (list []string, end int) {
 	var stack []byte
 	start := open + 1

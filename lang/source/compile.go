@@ -127,7 +127,7 @@ func compileText(u *Unit, o Options) (*Unit, *problem) {
 }
 
 // parse parses a text and returns the problem of the first error, if any. A prompt line that looks like an object is parsed
-// as an expression.
+// as an expression if that is possible.
 func parse(text string, kind Kind) (*ecma.Program, *problem) {
 	if needsPlain(text, nesting.Max) {
 		if _, p := parsePlain(nesting.Plain(text), kind); p != nil {
@@ -153,7 +153,8 @@ func parsePlain(text string, kind Kind) (*ecma.Program, *problem) {
 	return program, nil
 }
 
-// looksLikeObject recognizes "{a: 1}" at a prompt, which is parsed as an object instead of a block.
+// looksLikeObject reports whether a line of the prompt begins and ends with braces, like {a: 1}, and may be an object instead of a
+// block.
 func looksLikeObject(text string) bool {
 	t := strings.TrimSpace(text)
 	return strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}")

@@ -73,7 +73,7 @@ func constant(e ast.Expression) (float64, bool) {
 	return 0, false
 }
 
-// index returns the number for which the text of a key stands, such as 7 for '7', or false for other keys. Under a text the
+// index returns the number for which the text of a key stands, such as 7 for '7', or false for other keys. If the key is a text, the
 // interpreter stores numbers into typed arrays without conversion.
 func index(e ast.Expression) (int64, bool) {
 	s, ok := e.(*ast.StringLiteral)

@@ -119,10 +119,10 @@ func ParseEval(text string, context EvalContext) (*EvalTree, error) {
 // of the function around it.
 const evalArguments = "%arguments"
 
-// evalName is the file of texts for eval in positions.
+// evalName is the file name in positions of texts for eval.
 const evalName = "<eval>"
 
-// EvalProblem describes an error of the interpreter's compiler in a text for eval.
+// EvalProblem returns the diagnostic of an error that the interpreter's compiler found in a text for eval.
 func EvalProblem(text string, err error) error {
 	p := compileProblem(err)
 	return refusal(evalName, text, p.offset, p.message, "")

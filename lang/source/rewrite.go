@@ -491,7 +491,8 @@ func (w *rewriter) makeGlobal(wrapper *ast.FunctionLiteral) {
 	}
 }
 
-// assignments converts declared bindings to assignments. Those of let without initializer assign undefined.
+// assignments converts declared bindings to assignments. Without an initializer, a binding of let assigns undefined if lexical is set,
+// and one of var is dropped.
 func assignments(list []*ast.Binding, lexical bool) []ast.Statement {
 	var out []ast.Statement
 	for _, b := range list {

@@ -19,7 +19,7 @@ type Binding struct {
 	module int // index among the module-level bindings that functions capture, or -1
 }
 
-// AssignedInFunctions returns the assignments in other functions than the declaration's.
+// AssignedInFunctions returns the offsets of the assignments in other functions than the declaration's.
 func (b *Binding) AssignedInFunctions() []int { return b.inner }
 
 // BindingKind is the kind of a declaration.

@@ -122,7 +122,7 @@ type (
 	Export     = ecma.Export
 )
 
-// Write is an assignment to a global.
+// Write is an assignment of a prompt's line to a global, or to a constant that the line declares.
 type Write struct {
 	Name   string
 	Offset int

@@ -109,7 +109,7 @@ func (w *walker) expr(slot *ast.Expression) {
 	}
 }
 
-// directEval passes the argument of a direct call of eval to the engine.
+// directEval replaces the argument of a direct call of eval by a call of %eval, which receives the argument and what surrounds it.
 func (w *walker) directEval(id *ast.Identifier, e *ast.CallExpression) {
 	w.evals++
 	around := w.around
@@ -144,7 +144,7 @@ func (w *walker) directEval(id *ast.Identifier, e *ast.CallExpression) {
 	e.ArgumentList[0] = call(paramEval, id.Idx, args...)
 }
 
-// binary visits a binary expression.
+// binary visits a binary expression. It hides operands that the compiler would evaluate wrongly or too slowly, and records powers.
 func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 	w.expr(&e.Left)
 	if a := opened(e); a != nil {

@@ -25,7 +25,7 @@ const (
 	Item                // by each item
 )
 
-// Access is an access to a buffer.
+// Access is an access to a buffer or a shared array.
 type Access struct {
 	diag.Position
 	Text   string // source text
@@ -87,7 +87,7 @@ func (a *Access) kind() string {
 // small reports whether the elements have less than 32 bits. AVX2 loads and stores such elements one by one under a mask.
 func (a *Access) small() bool { return a.Array.Elem.Record == nil && a.Array.Elem.Size() < 4 }
 
-// parted returns the effect of an `if` around the interior, for an index that is clamped in each item.
+// parted returns a text about the effect of an `if` around the interior, for an index that is clamped in each item.
 func (a *Access) parted() string {
 	if a.small() {
 		return fmt.Sprintf("which an `if` around the interior would spare: faster with AVX-512, slower with AVX2 for elements of %s", a.Array.Elem)
@@ -349,7 +349,7 @@ type Tile struct {
 	Text string // source text
 }
 
-// String returns the consequence for launches.
+// String describes the tile, and what it means for launches with a ragged size.
 func (t *Tile) String() string {
 	return fmt.Sprintf("`%s` at %d:%d: items beyond a ragged size store nothing here; where others read it, launch with { groups, groupSize } and "+
 		"compare with the length at the edge", t.Text, t.Line, t.Column)

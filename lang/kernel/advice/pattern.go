@@ -317,7 +317,8 @@ func scaled(a along, by *ir.Value) along {
 	return along{known: a.known, many: true, edges: a.edges, split: a.split}
 }
 
-// either returns the difference of a selection between two values: that of the varying one, with edges.
+// either returns the difference of a value that is one of two, as each item selects: that of the one that varies, with edges. It is
+// unknown if the two vary in different ways.
 func either(x, y along) along {
 	if y.known && y.by == 0 && !y.many {
 		x, y = y, x

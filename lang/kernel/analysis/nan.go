@@ -135,7 +135,7 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 	return anyFloat()
 }
 
-// rounded16 returns a bound of the magnitude of numbers between 0 and x after rounding to 16 bits, with the sign of x.
+// rounded16 returns a bound of the magnitude of numbers between 0 and x after rounding to f16 or bf16, with the sign of x.
 func rounded16(x float64) float64 {
 	if math.Abs(x) < 32768 {
 		return 2 * x

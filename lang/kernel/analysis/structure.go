@@ -224,7 +224,8 @@ func ConstBits(v *ir.Value) (uint64, bool) {
 	return v.Def.Bits, true
 }
 
-// Checks returns the proof mask without which an access or division may fault.
+// Checks returns the bits of [ir.Instr.Proved] that an access or an integer division needs to be free of faults. It returns 0 for
+// other instructions.
 func Checks(in *ir.Instr) uint32 {
 	switch in.Op {
 	case ir.Load, ir.Store, ir.Atomic:

@@ -56,8 +56,8 @@ func (w *Work) add(b *ir.Block, s *Structure) bool {
 	return true
 }
 
-// counted returns the counter of a loop that ends at a limit with a bound before the launch. It returns false for other
-// loops.
+// counted returns the counter of a loop that ends at a limit with a bound before the launch. The result has no body yet. counted
+// returns false for other loops.
 func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
@@ -133,7 +133,8 @@ func least(v *ir.Value) (int64, bool) {
 	return 0, v.Type == ir.I32 && v.Def != nil && v.Def.Op == ir.Item
 }
 
-// greatest returns an upper bound of an i32 for the values of launch parameters, or the greatest i32.
+// greatest returns an upper bound of v, or the greatest i32 if none is known. The function value returns the values of launch
+// parameters.
 func (s *Structure) greatest(v *ir.Value, value func(*ir.Value) int64) int64 {
 	if v.Type != ir.I32 {
 		return math.MaxInt32
@@ -226,7 +227,7 @@ func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	return brief
 }
 
-// inAnyLaunch returns the greatest value of a launch parameter.
+// inAnyLaunch returns the value of a constant, or the greatest value of a launch parameter.
 func inAnyLaunch(v *ir.Value) int64 {
 	if n, ok := ConstInt(v); ok {
 		return n

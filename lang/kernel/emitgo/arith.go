@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// literal formats a constant; floats as the shortest exact decimal.
+// literal formats a constant; floats as the shortest decimal that Go converts to the same value.
 func literal(t ir.Type, bits uint64) string {
 	var s string
 	switch t {

@@ -283,7 +283,7 @@ var reserved = later.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"math": true, "bits": true, "min": true, "max": true, "func": true, "type": true, "range": true, "var": true, "map": true, "chan": true, "go": true, "select": true, "package": true, "interface": true, "struct": true, "defer": true, "fallthrough": true, "goto": true}
 }}
 
-// name returns a name for a value, based on its variable.
+// name records and returns a name for a value, based on the source variable that holds it.
 func (e *emitter) name(v *ir.Value) string {
 	name := fmt.Sprintf("v%d", v.ID)
 	if isIdentifier(v.Name) {

@@ -25,7 +25,7 @@ func rounded(t ir.Type, expr string) string {
 
 func wide(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
-// width returns the suffix of the runtime functions that are independent of the sign.
+// width returns the suffix, 32 or 64, of the runtime functions for integers of type t that do not depend on the sign.
 func width(t ir.Type) string {
 	if wide(t) {
 		return "64"

@@ -104,7 +104,7 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// name returns a name for a value, based on its variable.
+// name records and returns a name for a value, based on the source variable that holds it.
 func (e *emitter) name(v *ir.Value) string {
 	name := "v" + strconv.Itoa(v.ID)
 	if isIdentifier(v.Name) {
@@ -212,7 +212,7 @@ func (e *emitter) list(vs []*ir.Value) string {
 	return strings.Join(names, ", ")
 }
 
-// define prints the instruction's result as a const.
+// define prints the instruction's result as a const, or the expression alone if there is no result.
 func (e *emitter) define(in *ir.Instr, format string, args ...any) {
 	expr := fmt.Sprintf(format, args...)
 	if in.Result() == nil {
@@ -349,7 +349,7 @@ func (e *emitter) message(text []string, args []*ir.Value) string {
 	return strings.Join(parts, " + ")
 }
 
-// literal formats a constant; floats as the shortest decimal that is exact in float64.
+// literal formats a constant; floats as the shortest decimal that converts to the same float64.
 func literal(t ir.Type, bits uint64) string {
 	var s string
 	switch t {

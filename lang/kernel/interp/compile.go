@@ -92,7 +92,7 @@ func (c *compiler) release(v *ir.Value) {
 
 func (c *compiler) reg(v *ir.Value) int { return c.regs[v.ID] }
 
-// input returns the register of an input; equal keys share a register.
+// input returns the register of an input. Inputs with equal keys are the same and share a register.
 func (c *compiler) input(key any, in input) int {
 	reg, ok := c.known[key]
 	if !ok {
@@ -109,7 +109,7 @@ func (c *compiler) set() int {
 	return c.p.numSets - 1
 }
 
-// entry compiles the body.
+// entry assigns registers to the scalar parameters and compiles the kernel's body.
 func (c *compiler) entry() block {
 	k := c.p.kernel
 	scalars := k.Body.Params
@@ -218,7 +218,7 @@ func (c *compiler) loop(in *ir.Instr) node {
 	return n
 }
 
-// copies compiles a parallel assignment.
+// copies compiles a parallel assignment: each value of to receives the value that its counterpart in from had before.
 func (c *compiler) copies(to, from []*ir.Value) line {
 	var out line
 	written := map[int]bool{}

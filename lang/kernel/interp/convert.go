@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// conversion is a pair of types.
+// conversion is a pair of types, by which tables find the operation that converts one to the other.
 type conversion struct{ from, to ir.Type }
 
 func cast[D, S number](d, x int) step {

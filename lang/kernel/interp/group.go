@@ -167,7 +167,8 @@ func combine[T number](in *ir.Instr, d, x int) node {
 	})
 }
 
-// gather returns register x of the group's n items, in the worker's scratch memory. Elements of inactive items are absent.
+// gather returns register x of the group's n items, in the worker's scratch memory. The elements of inactive items have the value
+// of the parameter absent.
 func gather[T any](w *Worker, m mask, x, n int, absent T) []T {
 	t := unsafe.Slice((*T)(unsafe.Pointer(&w.scratch[0])), n)
 	for i := range t {

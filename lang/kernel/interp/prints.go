@@ -77,7 +77,7 @@ func (p *Prints) End(prompt bool) {
 	}
 }
 
-// Flush passes the text to the host, in the order of items, and disarms the timer.
+// Flush passes the text to the host, in the order of items, and disarms the timer. It repeats a panic of the host in the timer.
 func (p *Prints) Flush() {
 	if !p.used {
 		return

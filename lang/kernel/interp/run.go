@@ -175,7 +175,7 @@ func (w *Worker) begin(l *Launch, rows int) {
 	}
 }
 
-// launchItem sets a coordinate that is equal in all groups.
+// launchItem sets the register of a coordinate that does not depend on the group. It ignores other coordinates.
 func (f *frame) launchItem(in *input) {
 	l := f.w.launch
 	switch in.item {

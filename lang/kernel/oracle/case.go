@@ -114,7 +114,7 @@ func (c *Case) Interp(options interp.Options) (*Outcome, error) {
 	return &out, nil
 }
 
-// printer collects prints.
+// printer collects prints in an outcome, and serves calls. It implements [interp.Services].
 type printer Outcome
 
 func (o *printer) Print(site int, item [3]int, text string) {

@@ -72,7 +72,7 @@ func StartNode() (*Node, error) {
 	return n, nil
 }
 
-// Close waits for the end of the process and removes its script.
+// Close closes the input of the process, waits for its end, and removes its script.
 func (n *Node) Close() error {
 	return errors.Join(n.in.Close(), n.cmd.Wait(), os.Remove(n.file))
 }

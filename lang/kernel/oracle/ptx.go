@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emit/ptx/ptxrun"
 )
 
-// PTX prints the case's kernel as PTX, parses the text, and runs it in the PTX interpreter.
+// PTX prints the case's kernel as PTX, parses the text, and runs it in the PTX interpreter. known is as in [Case.Leaves].
 func (c *Case) PTX(known bool) (*Outcome, error) {
 	target, err := ptx.Target()
 	if err != nil {

@@ -31,7 +31,7 @@ type flow struct {
 
 func newFlow(c *kernel.Compiled) *flow { return &flow{c: c, uses: c.Kernel.Uses()} }
 
-// number sets the order of instructions.
+// number records the source order of instructions in f.order.
 func (f *flow) number() {
 	f.order = map[*ir.Instr]int{}
 	f.c.Kernel.Body.Walk(func(in *ir.Instr) { f.order[in] = len(f.order) })

@@ -14,7 +14,7 @@ import (
 // Most is the assumed maximum of sizes, extents and integer arguments before the first launch, and of unknown trip counts.
 const Most = 1 << 24
 
-// Assumed returns the assumed launches of a kernel before its first one.
+// Assumed returns what is assumed of a kernel's launches before the first one.
 func Assumed(c *kernel.Compiled) *opt.Launches {
 	l := &opt.Launches{Size: [3]int64{Most, Most, Most}, GroupSize: [3]int64{1024, 1024, 1024}, Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	for _, p := range c.Kernel.Params {

@@ -165,7 +165,7 @@ func newMachine(k *ir.Kernel, l *Launch) *machine {
 	return m
 }
 
-// base identifies the memory of an array.
+// base returns a number that identifies the memory of an array.
 func (m *machine) base(a *ir.Array) uint64 {
 	at, ok := m.bases[a]
 	if !ok {

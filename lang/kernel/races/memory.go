@@ -140,7 +140,7 @@ func (m *machine) identifier(in *ir.Instr) val {
 	return v
 }
 
-// group identifies the current item's group.
+// group returns a number that identifies the current item's group.
 func (m *machine) group() uint64 {
 	h := uint64(0)
 	for axis, x := range m.at {
@@ -149,7 +149,7 @@ func (m *machine) group() uint64 {
 	return h | 1
 }
 
-// memoryOf identifies the memory of an array as the current item sees it.
+// memoryOf returns a number that identifies the memory of an array. Each group has shared memory of its own.
 func (m *machine) memoryOf(a *ir.Array) uint64 {
 	if a.Space == ir.Shared {
 		return hash(m.base(a), m.group())
@@ -335,7 +335,7 @@ func (m *machine) forget(a *ir.Array, id uint64) {
 	m.lost[base] = hash(idLost, id)
 }
 
-// forgetGlobal drops what the item knows of memory that others write.
+// forgetGlobal drops what the item knows of buffers and shared arrays, which other items may have changed.
 func (m *machine) forgetGlobal() {
 	private := map[uint64]bool{}
 	for _, a := range m.k.Arrays {

@@ -56,7 +56,7 @@ func Warnings(c *kernel.Compiled, l *Launch) diag.List {
 	return s.list()
 }
 
-// problem is the kind of a race, from the most telling.
+// problem is the kind of a race. The kind that tells the most comes first.
 type problem uint8
 
 const (
@@ -81,7 +81,7 @@ type search struct {
 	sure  map[*ir.Array]bool // arrays whose stores are judged already, so that reads need no warning
 }
 
-// maxShared limits the compared accesses of one element.
+// maxShared is the maximum number of accesses of one element that are compared.
 const maxShared = 48
 
 // elements searches for pairs of accesses of one element.
@@ -362,7 +362,7 @@ func (s *search) rewrite(f *finding, text string) string {
 	return "store to another buffer than the one that is read, or use a launch for each"
 }
 
-// atomicOf returns the atomic operation that a store after a load stands for, or "". The result sum reports whether the
+// atomicOf returns the atomic operation that can replace a load and the store after it, or "". The result sum reports whether the
 // stored value is a sum.
 func atomicOf(in *ir.Instr) (name string, sum bool) {
 	d := in.Args[len(in.Args)-1].Def

@@ -66,7 +66,7 @@ func (t *Tracker) List(c *kernel.Compiled) diag.List {
 	return slices.Clone(t.found)
 }
 
-// key identifies launches with equal sizes, extents, numbers and overlaps.
+// key returns a text that is the same for launches with equal sizes, extents, numbers and overlaps.
 func (l *Launch) key() string {
 	var b strings.Builder
 	fmt.Fprint(&b, l.Size, l.GroupSize)

@@ -69,7 +69,7 @@ func constant(t ir.Type, bits uint64) val {
 // unknown returns an unknown value that is its own input.
 func unknown(id uint64) val { return val{id: id, leaf: id} }
 
-// from adds the origins of an operand.
+// from adds the origins of x, an operand, to those of v.
 func (v *val) from(x val) {
 	v.deps |= x.deps
 	v.sync = v.sync || x.sync
@@ -210,7 +210,7 @@ type guard struct {
 	opaque bool // stands for several conditions
 }
 
-// excludes reports whether two items cannot both pass their guards.
+// excludes reports whether the guards of two items contradict each other, so that not both items pass theirs.
 func excludes(a, b []guard) bool {
 	for _, g := range a {
 		for _, h := range b {
@@ -259,7 +259,7 @@ func unshared(a, b []guard) (out []guard) {
 	return out
 }
 
-// single reports whether the guards are one comparison by order, which usually more than one item passes.
+// single reports whether the guards are a single comparison with < or <=, which usually more than one item passes.
 func single(list []guard) bool {
 	if len(list) != 1 || list[0].opaque {
 		return false

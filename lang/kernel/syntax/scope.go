@@ -16,7 +16,7 @@ type scope struct {
 func (p *parse) push() { p.scope = &scope{outer: p.scope, fn: p.fn} }
 func (p *parse) pop()  { p.scope = p.scope.outer }
 
-// declare adds a name to the innermost scope.
+// declare adds a name to the innermost scope. It records an error if the scope has the name.
 func (p *parse) declare(name string, kind DeclKind, at Span) *Decl {
 	d := &Decl{Name: name, Kind: kind, Span: at, Func: p.fn, Index: len(p.fn.Decls), level: len(p.sets)}
 	p.fn.Decls = append(p.fn.Decls, d)
@@ -72,7 +72,7 @@ type settledSet struct {
 	into *Sets
 }
 
-// assigned records an assignment to d in the open sets of this function outside of which d is declared.
+// assigned records an assignment to d in the sets that were opened after the declaration of d. Sets of outer functions are left out.
 func (p *parse) assigned(d *Decl) {
 	d.Assigned = true
 	for i := len(p.sets) - 1; i >= d.level; i-- {

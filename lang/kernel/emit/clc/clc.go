@@ -30,8 +30,8 @@ var Target = sync.OnceValues(func() (*lower.Target, error) {
 
 // Options configure [Options.Emit]. The zero value suits drivers that conform to the specification.
 type Options struct {
-	// FlatGroups computes local IDs from one-dimensional groups. Three further parameters after the launch size hold the group
-	// size in each dimension.
+	// FlatGroups is for launches whose OpenCL work-groups are one-dimensional: kernels compute their local IDs on all axes from the
+	// one on axis 0. Three further parameters after the launch size hold the group size on each axis.
 	FlatGroups bool
 }
 
@@ -86,7 +86,7 @@ var cTypes = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
 		ir.I64: "long", ir.U64: "ulong", ir.F32: "float", ir.F64: "double"}
 }}
 
-// Name returns a kernel's name in the text of [Emit], if no earlier kernel has the same name.
+// Name returns a kernel's name in the text of [Emit]. Underscores follow it there if an earlier kernel has the same name.
 func Name(k *ir.Kernel) string { return identifier(k.Name) }
 
 // where returns the line and column of a site in the format of the text's comments.

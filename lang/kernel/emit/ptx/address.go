@@ -44,7 +44,8 @@ func (e *emitter) sum(x, y string) string {
 
 func isWidening(in *ir.Instr) bool { from, _ := widening(in); return from != nil }
 
-// terms returns the terms of a 64-bit sum and its constant, which is in [0, maxDisplacement).
+// terms returns the terms of a 64-bit sum. displacement is the sum of the constant ones, as far as it stays in [0, maxDisplacement);
+// the list has the others.
 func terms(v *ir.Value) (list []*ir.Value, displacement int64) {
 	var walk func(v *ir.Value)
 	walk = func(v *ir.Value) {

@@ -188,7 +188,7 @@ func (e *emitter) logical(t ir.Type) string {
 	return bits(t)
 }
 
-// count returns a shift count, which has 32 bits in PTX.
+// count returns the register of a shift count, converted to the 32 bits that PTX requires.
 func (e *emitter) count(v *ir.Value) string {
 	if v.Type.Size() == 4 {
 		return register(v)
@@ -270,7 +270,8 @@ func (e *emitter) compare(in *ir.Instr, args []string, r string) {
 	e.line("setp.%s.%s %s, %s, %s", name, typed.Get()[t], r, args[0], args[1])
 }
 
-// convert prints a conversion: integers by their low bits, and floats to integers that hold the truncated value.
+// convert prints a conversion of v to a type. A narrower integer receives the low bits of an integer. A float that becomes an integer
+// must have a truncated value that the integer type holds.
 func (e *emitter) convert(v *ir.Value, to ir.Type, r string) {
 	from := v.Type
 	arg := register(v)

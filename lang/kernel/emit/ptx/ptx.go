@@ -88,7 +88,7 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 	return b.String(), nil
 }
 
-// Name returns a kernel's name in the text of [Emit], if no earlier kernel has the same name.
+// Name returns a kernel's name in the text of [Emit]. Underscores follow it there if an earlier kernel has the same name.
 func Name(k *ir.Kernel) string {
 	return "k_" + strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

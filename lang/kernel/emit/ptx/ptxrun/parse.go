@@ -214,7 +214,7 @@ func (m *Module) global(line string) error {
 	return nil
 }
 
-// special lists the predefined registers of every item.
+// special lists the predefined registers of every item. They are its first registers, in this order.
 var special = []string{"%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"}
 
 func newParser(m *Module, name string) *parser {

@@ -150,7 +150,8 @@ func (m *machine) group(list []item, at [3]int) error {
 
 const warp = 32 // items per warp
 
-// exchange executes a vote or shuffle that all items of the group have reached. It does nothing for a barrier.
+// exchange executes a vote or shuffle that all items of the group have reached. It does nothing for a barrier. It returns an error if
+// an item's lane mask is not that of its warp.
 func exchange(list []item, in *instr) error {
 	if in.class == meets {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// low returns the low bytes of a value.
+// low returns the lowest size bytes of a value.
 func low(x uint64, size int) uint64 {
 	if size == 8 {
 		return x
@@ -28,7 +28,7 @@ func truth(b bool) uint64 {
 
 func first(x, _, _ uint64) uint64 { return x }
 
-// float returns the float with these bits.
+// float returns the float of type t whose bits are x.
 func float(t kind, x uint64) float64 {
 	if t.size == 4 {
 		return float64(math.Float32frombits(uint32(x)))
@@ -36,7 +36,7 @@ func float(t kind, x uint64) float64 {
 	return math.Float64frombits(x)
 }
 
-// Bits of the NaNs that results have.
+// Bits of NaN results on NVIDIA's processors.
 const (
 	nan32 = 0x7fffffff
 	nan64 = 0xfff8000000000000
@@ -75,7 +75,7 @@ func integers(f func(x, y uint64) uint64) func(kind) func(x, y, z uint64) uint64
 	}
 }
 
-// compared returns setp with a comparison of floats and of integers.
+// compared returns a setp instruction, which compares floats by f, and signed and unsigned integers by s and u.
 func compared(f func(x, y float64) bool, s func(x, y int64) bool, u func(x, y uint64) bool) operation {
 	return operation{operands: 2, classes: "bsuf", result: kind{'p', 1}, fast: func(t kind) func(x, y, z uint64) uint64 {
 		switch t.class {
@@ -88,7 +88,7 @@ func compared(f func(x, y float64) bool, s func(x, y int64) bool, u func(x, y ui
 	}}
 }
 
-// divided returns div or rem of integers, whose result PTX leaves undefined for some operands.
+// divided returns div or rem of integers. Operands for which PTX leaves the result undefined are errors.
 func divided(s func(x, y int64) int64, u func(x, y uint64) uint64) operation {
 	return operation{operands: 2, classes: "su", of: func(t kind) func(x, y, z uint64) (uint64, error) {
 		return func(x, y, _ uint64) (uint64, error) {
@@ -156,7 +156,7 @@ func fused(t kind) func(x, y, z uint64) uint64 {
 func least[T int64 | uint64](x, y T) T    { return min(x, y) }
 func greatest[T int64 | uint64](x, y T) T { return max(x, y) }
 
-// ordered returns min or max of integers.
+// ordered returns min or max of integers, by s for signed and by u for unsigned types.
 func ordered(s func(x, y int64) int64, u func(x, y uint64) uint64) func(kind) func(x, y, z uint64) uint64 {
 	return func(t kind) func(x, y, z uint64) uint64 {
 		if t.class == 's' {
@@ -253,7 +253,7 @@ var atomics = later.Value[map[string]atomicOp]{Make: func() map[string]atomicOp 
 	}
 }}
 
-// convert returns the function of a conversion.
+// convert returns the function of a cvt instruction with a rounding mode, or an error for an unknown one.
 func convert(mode string, to, from kind) (func(x, y, z uint64) uint64, error) {
 	isFloat := func(k kind) bool { return k.class == 'f' }
 	switch {
