@@ -30,7 +30,7 @@ func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) 
 const mostPosted = 64
 
 // Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's goroutine
-// and blocks while the queue is full. It fails when the context is cancelled. It is safe for concurrent use.
+// and blocks while the queue is full. post fails when the context is cancelled. It is safe for concurrent use.
 func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)

@@ -21,7 +21,8 @@ type Options struct {
 	Modules []orepl.Module   // that scripts of all commands can import, such as those that check, describe and test load
 }
 
-// Main runs this process's command line and returns the exit code.
+// Main runs this process's command line and returns the exit code. In a process that was started to isolate a script, it serves
+// that script's engine and does not return.
 func Main(opts Options) int {
 	if err := placement.TakeShare(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

@@ -87,7 +87,7 @@ type invocation struct {
 	System
 	ctx    context.Context
 	flags  *flag.FlagSet
-	ending *atomic.Pointer[error] // the error of the script that is being closed
+	ending *atomic.Pointer[error] // the error of the script that is being closed, or nil
 	trace  *trace.Recorder        // the time line, or nil
 }
 

@@ -67,7 +67,8 @@ func (s settings) Set(text string) error {
 	return nil
 }
 
-// data returns the settings as data of a run, arrays as zeros of the type that the input has.
+// data returns the settings as data of a run. A list of extents becomes an array of zeros, whose type is that of the input with
+// the setting's name.
 func (s settings) data(inputs []orepl.Port) (orepl.Data, error) {
 	all := orepl.Data{}
 	for name, value := range s {
@@ -182,8 +183,8 @@ func (inv *invocation) checked(rt *orepl.Runtime, path string, opts orepl.Engine
 	return "pipeline", found
 }
 
-// pipelineFiles parses the flags of commands that load scripts to look at them. Such scripts write no files and start no programs
-// unless flags allow it.
+// pipelineFiles parses the flags of commands that load scripts to look at them. It returns the scripts' files, and options with
+// which scripts write no files and start no programs unless flags allow it.
 func (inv *invocation) pipelineFiles(command string) ([]string, orepl.EngineOptions, error) {
 	limits := inv.limits()
 	files, err := inv.parseMixed()

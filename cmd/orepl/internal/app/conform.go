@@ -86,7 +86,7 @@ func (inv *invocation) printCase(r conform.Result, verbose bool) {
 	}
 }
 
-// pluginOf returns the plugin of a device id.
+// pluginOf returns the plugin that a device id begins with, or the error NotFound.
 func (inv *invocation) pluginOf(id string) (offload.Plugin, error) {
 	name, _, _ := strings.Cut(id, ":")
 	var names []string

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Patterns of errors of package flag.
+// Patterns of the error messages of package flag.
 var (
 	unknownFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag provided but not defined: --?(.+)$`) })
 	emptyFlag   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag needs an argument: --?(.+)$`) })

@@ -218,7 +218,7 @@ func (inv *invocation) launcher(name string, report bool) (path string, flags []
 	return "", nil, &usageError{fmt.Sprintf("%s is no launcher of Open MPI or MPICH: %v", path, err), "name one with --launcher"}
 }
 
-// mpiPlace is where orepl mpirun starts processes, by its flags.
+// mpiPlace has the machines on which orepl mpirun starts processes, and their share of accelerators, as its flags say.
 type mpiPlace struct {
 	hosts, file string
 	share       uint
@@ -270,8 +270,8 @@ func (p *mpiPlace) resolve(n int, spmd bool) error {
 	return nil
 }
 
-// flags returns the launcher's flags with the machines. Open MPI's processes on other machines get the variables of this command by name.
-// MPICH's launcher waits for machines that it does not reach, and gets a command that tells of them.
+// flags returns the launcher's flags with the machines. Open MPI's processes on other machines get the variables of this
+// command by name. MPICH's launcher waits for machines that it does not reach, and gets a remote shell that reports them.
 func (p *mpiPlace) flags(flags, env []string, spmd bool, files *status.Files) ([]string, error) {
 	if len(p.list) == 0 {
 		return flags, nil

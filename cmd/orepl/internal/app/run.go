@@ -79,8 +79,8 @@ func checkFile(name, usage string) error {
 	return &usageError{fmt.Sprintf("there is no file %q", name), usage}
 }
 
-// script runs a file in this process, and reports leaks if leaks is set. It prints background errors immediately and fails
-// at the script's end.
+// script runs a file in this process, and reports leaks if leaks is set. It prints background errors immediately, and then
+// returns an error at the script's end.
 func (inv *invocation) script(path string, opts lang.Options, leaks bool) error {
 	rt := inv.open()
 	overdue := make(chan error, 1)
@@ -180,7 +180,7 @@ func runTrace(inv *invocation) error {
 	return nil
 }
 
-// runs is the number of runs of orepl replay --time.
+// runs is the number of timed runs of orepl replay --time.
 const runs = 20
 
 // runReplay implements orepl replay.

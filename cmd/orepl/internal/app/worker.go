@@ -158,7 +158,7 @@ func (inv *invocation) awaitServed(ctx context.Context, served <-chan error) (er
 	return err
 }
 
-// alone returns an error for a worker in a launcher's job that cannot have a script.
+// alone returns an error for a worker in a launcher's job that cannot have a script, else nil.
 func alone(j job.Job) error {
 	const socket = "; with --listen the worker serves at a socket"
 	switch {

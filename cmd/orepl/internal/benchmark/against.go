@@ -79,7 +79,7 @@ func withoutOutputs(env []string) (list []string) {
 	return list
 }
 
-// run runs the program once and reads its results.
+// run runs the program once and adds its results to p.runs. The error is a [Misuse] if there are none.
 func (p *program) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env

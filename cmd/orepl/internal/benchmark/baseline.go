@@ -34,13 +34,13 @@ func Path(baseline string) string {
 	return filepath.Join(folder, baseline+".json")
 }
 
-// historyPrefix begins the baselines that are the newest runs of a history.
+// historyPrefix is the prefix of the names of baselines that are the newest runs of a history.
 const historyPrefix = "history:"
 
 // historyPath returns the folder of a history.
 func historyPath(name string) string { return filepath.Join(folder, name+".history") }
 
-// LoadHistory reads the history of a name.
+// LoadHistory reads the history of a name. The error is a [Misuse] if there is none, or it cannot be read.
 func LoadHistory(name string) (*history.History, error) {
 	h, err := history.Load(historyPath(name))
 	switch {
@@ -52,7 +52,7 @@ func LoadHistory(name string) (*history.History, error) {
 	return h, nil
 }
 
-// Load reads a baseline.
+// Load reads a baseline: that of a name, a file, or the newest runs of a history as one. The error is a [Misuse].
 func Load(baseline string) (*record.Run, error) {
 	if name, ok := strings.CutPrefix(baseline, historyPrefix); ok {
 		h, err := LoadHistory(name)

@@ -18,8 +18,8 @@ import (
 	"github.com/orepl/orepl/runtime/atomicfile"
 )
 
-// Finish compares a run, prints what it found and writes the files. Its result is whether the run passed: all results count,
-// and no condition is met.
+// Finish compares a run, prints what it found and writes the files. passed is true if no benchmark failed, was wrong or missed
+// a threshold, and no condition of --fail-if is met.
 func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool, err error) {
 	comparison, name := o.pairs, o.Against
 	if o.Compare != "" {
@@ -91,7 +91,8 @@ func nameSome(names []string) string {
 	return fmt.Sprintf("%s and %d others", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
-// replace saves the run as a baseline. The one that it was compared with stays if the run did not pass, or leaves doubts.
+// replace saves the run as a baseline. The baseline that it was compared with stays if the run did not pass, or if benchmarks
+// may have changed.
 func (o *Options) replace(run *record.Run, passed, certain bool, stderr io.Writer) error {
 	if o.Save == "" || o.Save != o.Compare || passed && certain || !exists(o.Save) {
 		return o.save(run, stderr)

@@ -300,7 +300,7 @@ func (o *Options) conditions() ([]record.Condition, error) {
 // scriptExtensions are the endings of the names of scripts.
 var scriptExtensions = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
 
-// IsScript reports whether a name is that of a script or of a suite.
+// IsScript reports whether a name has the ending of a script, or the prefix of a suite.
 func IsScript(name string) bool {
 	ext := filepath.Ext(name)
 	for _, e := range scriptExtensions {

@@ -8,8 +8,8 @@ const room = 48 << 10
 
 func init() { grow(false) }
 
-// grow has a frame of the size of the room, for which the runtime grows the stack at the call. The memory is not touched unless
-// it is used.
+// grow has a frame of room bytes, for which the runtime grows the stack at the call. The memory is not touched unless use is
+// set.
 //
 //go:noinline
 func grow(use bool) byte {

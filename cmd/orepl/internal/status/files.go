@@ -12,7 +12,7 @@ import (
 type Files struct {
 	Path  string     // receives the status of processes
 	dirs  []string   // the folder of the status, and that of shared memory
-	locks []*os.File // which tell that the folders are in use
+	locks []*os.File // the folders, opened and locked, which shows that they are in use
 }
 
 // sharedMemoryDir is where Linux has shared memory.

@@ -50,7 +50,7 @@ func Processes() []Process {
 	return list
 }
 
-// started returns the processes of jobs that orepl mpirun has started and that run.
+// started returns the processes, also ended ones, of running jobs that orepl mpirun has started.
 func started() (list []Process) {
 	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), job.FilesGlob))
 	for _, dir := range folders {

@@ -48,7 +48,7 @@ const (
 
 func newBuffer() *buffer { return &buffer{goal: -1} }
 
-// change replaces the text as one undo step. Adjacent steps of typing or erasing are merged.
+// change replaces the text and the cursor as one undo step. Adjacent steps of typing or erasing are merged.
 func (b *buffer) change(kind action, text string, at int) {
 	if joined := kind == b.last && (kind == typing || kind == erasing); !joined {
 		b.done = append(b.done, state{b.text, b.at})

@@ -210,7 +210,7 @@ func (e *Editor) flush() error {
 	return e.stopped
 }
 
-// leave ends the block: it draws the rest and moves the cursor below it.
+// leave ends the block: it draws the rest and moves the cursor below it. It returns the text, or err if that is not nil.
 func (e *Editor) leave(err error) (string, error) {
 	e.search = nil
 	text := e.text
@@ -245,7 +245,7 @@ func (e *Editor) redraw() {
 
 func (e *Editor) write(text string) { _, _ = io.WriteString(e.out, text) }
 
-// Write prints. During editing, the output appears above the block.
+// Write prints p. During editing, it appears above the block, and errors are not returned.
 func (e *Editor) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -48,7 +48,7 @@ func (p *Plain) line(prompt string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), err
 }
 
-// Write prints.
+// Write writes to the output.
 func (p *Plain) Write(b []byte) (int, error) { return p.out.Write(b) }
 
 // Size returns the default size of a terminal.
