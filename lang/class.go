@@ -283,7 +283,7 @@ func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool
 	return "", false
 }
 
-// missingHost is an engine for package missing.
+// missingHost implements [missing.Host].
 type missingHost struct{ *Engine }
 
 func (h missingHost) Missed(class, key string) { h.explainer.Missed(class, key) }

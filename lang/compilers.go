@@ -215,7 +215,7 @@ func (t *textCompiler) function(kind string, args []goja.Value) *goja.Object {
 	return instructions.Evaluate(e.vm, x).(*goja.Object)
 }
 
-// asyncGeneratorFunction defines the constructor of asynchronous generator functions, whose prototype is passed.
+// asyncGeneratorFunction defines AsyncGeneratorFunction, the constructor of prototype.
 func (t *textCompiler) asyncGeneratorFunction(prototype *goja.Object) error {
 	vm := t.engine.vm
 	const kind = "async function*"

@@ -56,7 +56,8 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	return &diag.Diagnostic{ID: diag.Code(err), Message: diag.Text(err), Hint: diag.Hint(err), Cause: err}
 }
 
-// diagnoseAwaited adds the position of the await below the calls that led to an error, or in their place.
+// diagnoseAwaited diagnoses an error after an await. The await is the last frame of its stack, unless that has one at the top
+// level of the file. It is also the position of an error without one.
 func (e *Engine) diagnoseAwaited(a *esm.AwaitedError) *diag.Diagnostic {
 	d := *e.diagnosedAt(a.Unwrap(), a.Place)
 	if !slices.ContainsFunc(d.Stack, func(f diag.Frame) bool { return f.Position.File == a.Place.File && f.Function == "" }) {

@@ -94,7 +94,7 @@ type Options struct {
 // Limits bound a script's use of resources. Zero means no limit, except for CallDepth. docs/limits.md lists the guarantees, and
 // those of a separate process (package isolate).
 type Limits struct {
-	// Time is the maximum duration of each call of Run, RunFile, Eval and Import.
+	// Time is the maximum duration of each call that runs scripts, such as Run, RunFile, Eval, Import, Do and Await.
 	Time time.Duration
 	// CallDepth is the maximum number of nested calls. The default is 10000, or 2000 where Time, Memory or Iterations is limited.
 	// Unwinding calls through builtins such as getters takes quadratic time and cannot be interrupted.
@@ -102,8 +102,8 @@ type Limits struct {
 	// Memory is the maximum number of bytes of Go's heap that scripts of the engine hold. It is checked every few milliseconds and
 	// before builtins that may allocate much.
 	Memory uint64
-	// Iterations is the maximum number of loop iterations, over all loops, in each call of Run, RunFile, Eval and Import.
-	// Unlike Time it does not depend on the machine. Loops in code created by eval or new Function are not counted.
+	// Iterations is the maximum number of loop iterations, over all loops, in each such call. Unlike Time it does not depend on
+	// the machine. Loops in the texts of eval and Function constructors count, too.
 	Iterations uint64
 
 	// DeviceMemory is the maximum number of bytes in a script's buffers on all devices, Launches the maximum number of its
@@ -198,9 +198,9 @@ type reports struct {
 	stack   []goja.StackFrame                 // scratch space of Caller
 	places  map[goja.StackFrame]diag.Position // positions of calls seen by Caller
 
-	lastStack []goja.StackFrame      // of the last call of Caller with a position
-	called    diag.Position          // its position
-	warned    map[diag.Position]bool // see warnOfAwait
+	lastStack []goja.StackFrame      // of the last call of Caller
+	called    diag.Position          // the position that it returned, or zero
+	warned    map[diag.Position]bool // positions for which warning has returned a warning
 	reported  map[placed]bool        // warnings reported by WarnOf
 	rejected  []rejection            // rejections without a handler so far
 	calls     []TextCall             // calls recorded by RecordCalls

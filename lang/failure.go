@@ -17,8 +17,8 @@ const (
 	cutPatience     = 150 * time.Millisecond
 )
 
-// uncaught handles an error of a callback of the loop. An error of the running call ends the call; one of an earlier call goes
-// to OnError.
+// uncaught handles an error of a callback of the loop. It returns an interrupt, an exit, and an error of the running call,
+// which end the call. An error of an earlier call goes to OnError.
 func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	if rejection, ok := find[*unhandledRejection](err); ok {
 		s = rejection.scope

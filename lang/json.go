@@ -15,7 +15,7 @@ import (
 )
 
 // JSON returns a value of the script as JSON, within the engine's limits. Typed arrays become arrays, and BigInts become
-// decimal strings. Functions, symbols and undefined are omitted; at the top level they become null.
+// decimal strings. Functions, symbols and undefined are omitted; in arrays and at the top level they become null.
 func (e *Engine) JSON(ctx context.Context, v goja.Value) (json.RawMessage, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return json.RawMessage("null"), nil

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// boundsHost is an engine for its bounds.
+// boundsHost implements [bounds.Host].
 type boundsHost struct{ *Engine }
 
 func (h boundsHost) Exceeds(limit, more uint64) (used uint64, yes bool) {

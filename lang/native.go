@@ -34,7 +34,7 @@ func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	})
 }
 
-// nativeHost is an engine for packages that define functions of the language.
+// nativeHost implements the interface Host of packages that define functions of the language, such as polyfill and operators.
 type nativeHost struct{ *Engine }
 
 func (h nativeHost) Function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {

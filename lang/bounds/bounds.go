@@ -25,7 +25,7 @@ type Bounds struct {
 	unchecked    uint64 // bytes allocated since the last check of the heap
 	depth        int    // current nesting of builtin calls
 	entered      uint   // number of builtin calls
-	missing      error  // about a constructor that was not found
+	missing      error  // error about a constructor that was not found, or nil
 }
 
 // Limits are the limits of an engine.

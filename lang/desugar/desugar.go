@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang/ecma"
 )
 
-// Runtime is the parameter of a program that holds the functions of [New].
+// Runtime is the name of the parameter of a program that holds the functions of [New].
 const Runtime = "%rt"
 
 // Needed reports whether a program has syntax to lower.
@@ -33,14 +33,14 @@ type Result struct {
 	// TopUsing is the position of the first using declaration at the top level, or 0. Its resources belong to the variable
 	// TopScope; see [Surround].
 	TopUsing file.Idx
-	// TopAwait reports whether disposing of them awaits.
+	// TopAwait reports whether disposing of the resources of the top level awaits.
 	TopAwait bool
 }
 
 // TopScope is the variable that holds the resources of the top level.
 const TopScope = "%top"
 
-// Lower replaces syntax that the interpreter lacks in a program.
+// Lower replaces syntax that the interpreter lacks in a program, and returns what the caller must do.
 func Lower(p *ecma.Program) *Result {
 	d := &lowerer{program: p, result: &Result{Generators: map[*ast.FunctionLiteral]bool{}, Made: map[*ast.FunctionLiteral]bool{}}}
 	d.vars = &p.Vars

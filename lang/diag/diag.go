@@ -153,7 +153,7 @@ func Label(err error) string {
 // ErrNoContext is the error of a call with a context that is nil.
 var ErrNoContext error = &Diagnostic{ID: "invalid-argument", Message: "the context is nil", Hint: "pass the caller's context, or context.Background()"}
 
-// CheckContext returns [ErrNoContext] for a context that is nil.
+// CheckContext returns [ErrNoContext] for a context that is nil, and nil for any other.
 func CheckContext(ctx context.Context) error {
 	if ctx == nil {
 		return ErrNoContext

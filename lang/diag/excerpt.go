@@ -8,7 +8,7 @@ import (
 // excerptBefore is the number of context lines before the marked line.
 const excerptBefore = 2
 
-// Excerpted returns the code around p with a marker of width characters, or nil if text does not contain p.
+// Excerpted returns the code around p with a marker of width characters, or nil if text has no line of that number.
 func Excerpted(text string, p Position, width int) *Excerpt {
 	if !p.IsValid() {
 		return nil
@@ -21,7 +21,7 @@ func Excerpted(text string, p Position, width int) *Excerpt {
 	return &Excerpt{FirstLine: first, Lines: lines, Width: max(width, 1)}
 }
 
-// linesOf returns lines first to last, 1-based, without line ends.
+// linesOf returns lines first to last, 1-based, without line ends. Lines behind the end of text are left out.
 func linesOf(text string, first, last int) []string {
 	lines := make([]string, 0, max(last-first+1, 0))
 	for n := 1; n <= last; n++ {

@@ -99,7 +99,7 @@ type Graph struct {
 
 	files      map[string]*Module
 	imported   map[string]*Module // for each name, the prompt line that imported it last
-	namespaces bool               // functions show namespaces
+	namespaces bool               // the functions of Object and Reflect show namespaces
 	unset      *goja.Symbol       // placeholder for an uninitialized import
 	turns      int                // counter of asynchronous modules; see ordering.asyncOrder
 }

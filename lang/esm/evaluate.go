@@ -85,7 +85,7 @@ func (t *traversal) visit(m *Module) error {
 	if m.dfsAncestorIndex != m.dfsIndex {
 		return nil
 	}
-	for { // m is the root of a cycle, or has none
+	for { // m is the root of its cycle, or in no cycle
 		last := t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
 		last.cycleRoot = m
@@ -217,7 +217,7 @@ func (g *Graph) fulfil(m *Module) {
 	}
 }
 
-// released appends the modules that became ready to run when m finished.
+// released appends the modules that became ready to run when m finished to list, and returns it.
 func (m *Module) released(list []*Module) []*Module {
 	for _, p := range m.asyncParents {
 		if slices.Contains(list, p) || p.cycleRoot != nil && p.cycleRoot.err != nil {

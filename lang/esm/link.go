@@ -55,7 +55,7 @@ func (t *traversal) connect(m *Module) error {
 	return nil
 }
 
-// checkLinks reports imports that do not exist.
+// checkLinks returns an error for the first import or re-export of a name that does not exist.
 func (g *Graph) checkLinks(m *Module) error {
 	for _, l := range m.Unit.Links {
 		if _, err := g.exportOf(m.deps[l.Import], l.Name, nil); err != nil {

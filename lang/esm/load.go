@@ -117,7 +117,7 @@ func (g *Graph) find(name string) (found, path string, err error) {
 	return "", "", g.host.ReadError("import", name, path, err)
 }
 
-// kindOf returns the kind of an imported file by its name.
+// kindOf returns the kind of an imported file by its name: "json", "text" or "module".
 func kindOf(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":

@@ -165,7 +165,7 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 // beginnings are words at which statements and expressions begin.
 var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof"}
 
-// iterated matches the code before the object of a loop.
+// iterated matches the code before the object of a loop for … of.
 var iterated = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bfor\b.*\bof\s+$`) }}
 
 // madeByScript matches the code at an error that the script created.
@@ -201,7 +201,8 @@ func (x *Explainer) explainOperator(d *diag.Diagnostic, after string) {
 	}
 }
 
-// isFunction reports whether an expression of names is a function that every script has.
+// isFunction reports whether an expression such as Object.keys denotes a global function, or a member of a global object that
+// is one.
 func (x *Explainer) isFunction(expression string) bool {
 	o := x.vm.GlobalObject()
 	for name := range strings.SplitSeq(expression, ".") {

@@ -203,7 +203,7 @@ type form struct {
 	hint    string
 }
 
-// forms returns lines of other languages that are syntax errors here, with hints.
+// forms are lines of other languages that are syntax errors here, with hints.
 var forms = later.Value[[]form]{Make: func() []form {
 	return []form{
 		{regexp.MustCompile(`^\s*%(?:timeit|time|prun)\b`), ".time [N] CODE measures code"},

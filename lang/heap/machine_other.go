@@ -2,5 +2,5 @@
 
 package heap
 
-// Machine returns a default for machines whose memory is unknown.
+// Machine returns a default in bytes, since the memory of the machine is unknown on this system.
 func Machine() uint64 { return 64 << 30 }

@@ -301,7 +301,7 @@ func (in *Inspector) ClassName(o *goja.Object) string {
 	return in.className(o)
 }
 
-// data returns the value of a data property of o or its prototypes; getters are treated as absent.
+// data returns the value of a data property of o or its prototypes, or nil, see inherited.
 func (in *Inspector) data(o *goja.Object, name string) goja.Value {
 	return in.inherited(o, in.vm.ToValue(name))
 }

@@ -51,7 +51,8 @@ func Matrix(cells [][]string, cutRow, cutColumn, width int) string {
 	return strings.Join(text, "\n")
 }
 
-// List formats cells as "{ a, b }", on several lines if head and list exceed the width.
+// List formats cells as "{ a, b }" after head, on several lines if head and list exceed the width. A width of 0 selects the
+// default.
 func List(head string, cells []string, width int) string {
 	width = cmp.Or(width, defaultWidth)
 	line := head + "{ " + strings.Join(cells, ", ") + " }"

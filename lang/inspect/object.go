@@ -160,7 +160,7 @@ var asyncGenerator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { r
 
 var generator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(function\s*)?\*`) }}
 
-// heritage returns the extends clause of a class's text, or "".
+// heritage returns the first word after extends in the head of a class's text, or "".
 func heritage(text string) string {
 	head, _, _ := strings.Cut(text, "{")
 	words := strings.Fields(head)

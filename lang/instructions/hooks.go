@@ -42,7 +42,8 @@ func (m *machine) watcher() *Watcher {
 	return nil
 }
 
-// create creates an object or an array. It chooses the objects to report by their addresses, since a counter would be shared.
+// create creates an object or an array, and calls the watcher's Grow for about one in a thousand. It chooses these by their
+// addresses, since a counter would be shared.
 func create(r *replacement, m *machine) {
 	r.run(m)
 	if address := uint32(uintptr(wordsOf(*m.slot(1)).data) >> 4); address*0x9e3779b1>>22 != 0 {

@@ -21,7 +21,7 @@ func (m *machine) next() *int { return (*int)(unsafe.Add(unsafe.Pointer(m), the.
 // slot returns a value of the stack; 1 is the top.
 func (m *machine) slot(n int) *goja.Value { return &m.stack()[*m.top()-n] }
 
-// wide is the magnitude from which the interpreter does not convert numbers to integers.
+// wide is the magnitude from which on the interpreter does not convert numbers to integers as ECMAScript defines.
 const wide = 1 << 63
 
 func isInteger(v *goja.Value) bool { return (*words)(unsafe.Pointer(v)).table == the.integer }
@@ -32,7 +32,7 @@ func isNarrow(v *goja.Value) bool {
 	return w.table == the.integer || w.table == the.float && !(math.Abs(*(*float64)(w.data)) >= wide)
 }
 
-// numeric converts a value of the stack like ToNumeric.
+// numeric converts value n of the stack, counted from 1 at the top, like ToNumeric.
 func (m *machine) numeric(n int) {
 	switch wordsOf(*m.slot(n)).table {
 	case the.integer, the.float, the.bigInt:
@@ -49,7 +49,7 @@ func (m *machine) swap(n int) {
 	s[top-1], s[top-n] = s[top-n], s[top-1]
 }
 
-// reduce replaces a wide number of the stack by one with the same lowest 32 bits.
+// reduce replaces value n of the stack, if it is a wide number, by one with the same lowest 32 bits.
 func (m *machine) reduce(n int) {
 	v := m.slot(n)
 	if w := wordsOf(*v); w.table == the.float {
@@ -125,7 +125,7 @@ func number(f float64) (v goja.Value) {
 	return v
 }
 
-// product multiplies. The interpreter's product of the integers 0 and -2 is 0.
+// product multiplies. The interpreter's product of the integers 0 and -2 is 0 instead of -0.
 func product(r *replacement, m *machine) {
 	for range 2 {
 		if x, y, ok := m.integers(); ok {
@@ -246,7 +246,7 @@ func (m *machine) convert() {
 	}
 }
 
-// not computes the complement of a number.
+// not computes the bitwise complement of a number or a BigInt.
 func not(r *replacement, m *machine) {
 	if !isNarrow(m.slot(1)) {
 		m.numeric(1)

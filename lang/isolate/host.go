@@ -247,7 +247,7 @@ func (e *Engine) Ended() bool {
 	}
 }
 
-// Status returns the exit status set by the last call's script, like [lang.Engine.Status].
+// Status returns the exit status set by the last call's script, like [lang.Engine.Status]. It waits for a running call.
 func (e *Engine) Status() int {
 	e.turn <- struct{}{}
 	defer func() { <-e.turn }()
@@ -347,7 +347,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 	}
 }
 
-// answered checks that a reply belongs to the request.
+// answered returns a reply that belongs to the request id. For any other reply it kills the child and returns an error.
 func (e *Engine) answered(id int, r reply) (reply, error) {
 	if r.ID == id {
 		return r, nil
@@ -427,7 +427,7 @@ func (e *Engine) policy(what, path string) error {
 	return ask(path)
 }
 
-// Close ends the child. It interrupts a running call and waits for it.
+// Close ends the child. It interrupts a running call and waits for it. The error is that of closing the child's engine.
 func (e *Engine) Close() error {
 	e.cancel(errClosed)
 	e.turn <- struct{}{}

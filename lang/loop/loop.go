@@ -106,7 +106,7 @@ func (l *Loop) Run(ctx context.Context) error {
 }
 
 // RunUntil runs callbacks until done, which is called after every callback, returns true. It returns [ErrStalled] if the loop
-// becomes idle first.
+// becomes idle first. It returns other errors as Run does.
 func (l *Loop) RunUntil(ctx context.Context, done func() bool) error {
 	return l.run(ctx, done, untilDone)
 }

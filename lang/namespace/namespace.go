@@ -76,7 +76,8 @@ func Reflect(vm *goja.Runtime, of func(o *goja.Object) (Exports, bool)) {
 	})
 }
 
-// wrap calls around in place of a function whose first argument is a namespace.
+// wrap replaces a function of a global object: calls whose first argument is a namespace go to around, which gets the original
+// as fn.
 func (r reflection) wrap(holder, name string, around func(c goja.FunctionCall, x Exports, fn function) goja.Value) {
 	o, _ := r.vm.GlobalObject().Get(holder).(*goja.Object)
 	if o == nil {
@@ -108,7 +109,7 @@ func exported(x Exports, key goja.Value) (name string, ok bool) {
 	return name, ok
 }
 
-// describe returns the attributes of an export.
+// describe returns the property descriptor of an export.
 func (r reflection) describe(x Exports, name string) *goja.Object {
 	value, o := x.Value(name), r.vm.NewObject()
 	for _, p := range []struct {

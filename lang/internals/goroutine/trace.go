@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// current returns the goroutine's number from a stack trace.
+// current returns the goroutine's number from a stack trace, or 1 if the trace has none.
 func current() uint64 {
 	var text [64]byte
 	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // starts with "goroutine 12 [running]:"
