@@ -173,7 +173,7 @@ func (c *Caller) interrupt() {
 	}
 }
 
-// begin records the stop flag of a call that starts.
+// begin records the stop flag of a call that starts, and wakes the watcher if it sleeps.
 func (c *Caller) begin(stop *atomic.Bool) {
 	c.running.Store(stop)
 	if w := &watcher; w.asleep.Load() && w.asleep.CompareAndSwap(true, false) {

@@ -153,7 +153,7 @@ func (p *pressure) shared(in *ir.Instr) bool {
 // pressure computes the register pressure of a kernel: the number of vectors that are live at once in loops.
 type pressure struct {
 	u        *ir.Uniformity
-	last     []int         // position of the last use, by value; uses in a loop count at its end
+	last     []int         // position of the last use, by value; a use in a loop counts at the loop's end, unless the loop defines the value
 	born     []int         // position of the definition, by value
 	at       int           // current position
 	loops    bool          // there are loops, or other code counts as one

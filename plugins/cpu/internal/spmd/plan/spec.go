@@ -28,7 +28,7 @@ type Stores uint8
 const (
 	PlainStores       Stores = iota
 	HalfLineStores           // half a cache line at a time, for launches whose outputs exceed the inner caches
-	NonTemporalStores        // past the caches, for launches that exceed all caches
+	NonTemporalStores        // past the caches, for launches whose memory is too large for them
 )
 
 // IsOneGang reports whether a work-group is one gang.

@@ -26,7 +26,7 @@ const (
 // Mode is the access of an instruction to its first operand.
 type Mode uint8
 
-// Modes of access.
+// Modes of access to the first operand.
 const (
 	ModeUse Mode = iota // reads it
 	ModeDef             // writes it

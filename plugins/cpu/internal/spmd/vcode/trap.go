@@ -12,7 +12,7 @@ type TrapKind uint8
 
 // Kinds of traps.
 const (
-	TrapBounds TrapKind = iota // reports an index out of bounds: Args[0]
+	TrapBounds TrapKind = iota // reports an index out of bounds, whose value is Args[0]
 	TrapZero                   // reports an integer division by zero
 	TrapAssert                 // reports a failed assertion; Args are the instruction's except the first
 	TrapEval                   // computes Results lane by lane
@@ -33,7 +33,7 @@ type Trap struct {
 	Lanes   int       // lanes of the gang
 	Results []Reg
 	Uniform bool        // the result is one vector of equal elements
-	X       Reg         // the position of lane 0
+	X       Reg         // the position of lane 0 on x
 	End     amd64.Label // the end of the gang, for faults
 
 	// Uses and Defs are all registers that the trap reads and writes.
