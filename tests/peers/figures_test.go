@@ -62,7 +62,7 @@ func parseResult(text string) (r result, err error) {
 // table returns a result as a table of the page with its conditions.
 func (r result) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**%s.** %s; %s; `%s`; %s.", r.header["title"], r.header["machine"], r.header["date"], r.header["command"], r.header["load"])
+	fmt.Fprintf(&b, "\n**%s.** Machine: %s. Date: %s. Command: `%s`. Other load: %s.", r.header["title"], r.header["machine"], r.header["date"], r.header["command"], r.header["load"])
 	if note := r.header["note"]; note != "" {
 		b.WriteString(" " + note)
 	}
