@@ -16,10 +16,10 @@ import (
 // gathers returns the methods that copy elements to other places.
 func gathers() []method {
 	return []method{
-		{parts: true, Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it is the rows from start up to end, as in JavaScript. Else each argument stands for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end. A map, zip or reduction that is called on the part at once reads it in place instead.",
+		{parts: true, Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it has the rows from start up to, but not including, end, as in JavaScript. Otherwise each argument is for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end. If map, zip or a reduction is called directly on the result, it reads the part in place instead.",
 			"(start?: number, end?: number, options?: ArrayOptions): Buffer<T, R>", "(...axes: (readonly (number | null | undefined)[] | number | null)[]): Buffer<T>"),
 			run: slice},
-		{Entry: bindings.NewMethod("at", "Returns a promise of the element at an index of each dimension, or with fewer indices the row or matrix there, which shares the memory. Negative indices count from the end.", "(...indices: number[]): any"), run: at},
+		{Entry: bindings.NewMethod("at", "Returns a promise of the element at the indices, one for each dimension. With fewer indices it returns the row or matrix there, which shares the memory. Negative indices count from the end.", "(...indices: number[]): any"), run: at},
 		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements of an axis, of several, or of all axes, in reverse.", "(axis?: number | readonly number[], options?: ArrayOptions & { axis?: number | readonly number[] }): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -29,7 +29,7 @@ func gathers() []method {
 				}
 				return c.result(c.Flip(x, axes...))
 			}},
-		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, by one for each of several axes, or in row-major order. Those beyond the end come to the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(by: readonly number[], axes: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, by a distance for each of several axes, or in row-major order. Elements that are moved beyond the end continue at the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(by: readonly number[], axes: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				by, axes := c.integers("the distance", c.arg(0)), someAxes(c, 1)

@@ -10,7 +10,7 @@ import (
 // parts returns the methods that store in a part, split an axis and repeat elements.
 func parts() []method {
 	return []method{
-		{Entry: bindings.NewMethod("setSlice", "Stores values in a part: for each axis what slice takes, where a number is one index, then the values: a number, an array of numbers, or a buffer whose shape broadcasts to that of the part. Returns the buffer.",
+		{Entry: bindings.NewMethod("setSlice", "Stores values in a part. The first arguments select the part for each axis, as those of slice, where a number is one index. The last argument has the values: a number, an array of numbers, or a buffer whose shape broadcasts to that of the part. Returns the buffer.",
 			"(...axesAndValues: [...(readonly (number | null | undefined)[] | number | null)[], Buffer | ArrayLike<any> | number | bigint | boolean]): this"), run: setSlice},
 		{Entry: bindings.NewMethod("split", "Returns an array of copies of the parts of an axis, 0 by default: a number of equal parts, or those that begin at indices.", "(parts: number | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>[]"),
 			options: []string{"axis"}, run: split},

@@ -30,16 +30,16 @@ func reductions() []method {
 		name, help, value string
 		fn                reduction
 	}{
-		{"sum", "The sum is computed in i64 for signed integers and booleans, in u64 for unsigned integers, and in f32 for narrower floats. Its order is fixed by the number of elements.", total, (*array.Run).Sum},
-		{"prod", "The product is computed in the types of sum. Its order is fixed by the number of elements.", total, (*array.Run).Prod},
-		{"mean", "The mean is computed in f64 for integers and booleans, and in f32 for narrower floats. Of no elements it is NaN.", "number", (*array.Run).Mean},
-		{"min", "The least element: NaN if one is NaN, and −0 is less than 0. There must be an element.", element, (*array.Run).Min},
-		{"max", "The greatest element: NaN if one is NaN, and −0 is less than 0. There must be an element.", element, (*array.Run).Max},
-		{"any", "Whether an element is true. NaN and 0 are false.", "boolean", (*array.Run).Any},
-		{"all", "Whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
+		{"sum", "Computes the sum, in i64 for signed integers and booleans, in u64 for unsigned integers, and in f32 for narrower floats. Its order is fixed by the number of elements.", total, (*array.Run).Sum},
+		{"prod", "Computes the product, in the types of sum. Its order is fixed by the number of elements.", total, (*array.Run).Prod},
+		{"mean", "Computes the mean, in f64 for integers and booleans, and in f32 for narrower floats. The mean of no elements is NaN.", "number", (*array.Run).Mean},
+		{"min", "Finds the least element. It is NaN if an element is NaN, and −0 is less than 0. Without elements it is an error.", element, (*array.Run).Min},
+		{"max", "Finds the greatest element. It is NaN if an element is NaN, and −0 is less than 0. Without elements it is an error.", element, (*array.Run).Max},
+		{"any", "Reports whether an element is true. NaN and 0 are false.", "boolean", (*array.Run).Any},
+		{"all", "Reports whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
 	} {
 		list = append(list, method{
-			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis it returns a promise of the value of all elements, else a buffer without the axis, or without the axes of an array.", reducedAxes(e.value)...),
+			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis the result is a promise of the value for all elements. With an axis, or an array of axes, it is a buffer without these.", reducedAxes(e.value)...),
 			joins:   true,
 			options: []string{"axis", "keepDims"},
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -49,7 +49,7 @@ func reductions() []method {
 		})
 	}
 	return append(list, method{
-		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value of all elements, else a buffer without the axis. initial is combined with the result, and is the value of no elements. With order: 'any', for a function that also commutes, the order is one that is faster, and the bits of floats may differ between devices.",
+		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value for all elements, else a buffer without the axis. initial is combined with the result, and is the result for no elements. The option order: 'any' is for functions that also commute: the elements are combined in a faster order, and the bits of floats may differ between devices.",
 			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: ReduceOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: ReduceOptions): any"),
 		joins:   true,
 		options: []string{"axis", "keepDims", "order"}, run: reduceBy,

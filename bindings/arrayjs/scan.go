@@ -31,7 +31,7 @@ func scans() []method {
 			}}
 	}
 	spread := func(name, help string, fn func(r *array.Run, x array.Array, axis int, keep bool, correction float64) (array.Array, error)) method {
-		return method{Entry: bindings.NewMethod(name, help+" The sum of squares is divided by the number of elements less the option correction, 0 by default. Without an axis it returns a promise of a number, else a buffer without the axis.",
+		return method{Entry: bindings.NewMethod(name, help+" The sum of squares is divided by the number of elements minus the option correction, 0 by default. Without an axis it returns a promise of a number, else a buffer without the axis.",
 			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number | readonly number[], options?: AxesOptions & { correction?: number }): Buffer", "(options: AxesOptions & { correction?: number }): Buffer"),
 			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -42,10 +42,10 @@ func scans() []method {
 			}}
 	}
 	return []method{
-		place("argmin", "The index of the least element: of several the first one, or of the first NaN.", (*array.Run).ArgMin),
-		place("argmax", "The index of the greatest element: of several the first one, or of the first NaN.", (*array.Run).ArgMax),
-		spread("var", "The variance.", (*array.Run).Var),
-		spread("std", "The standard deviation, the square root of the variance.", (*array.Run).Std),
+		place("argmin", "Returns the index of the first of the least elements, or of the first NaN.", (*array.Run).ArgMin),
+		place("argmax", "Returns the index of the first of the greatest elements, or of the first NaN.", (*array.Run).ArgMax),
+		spread("var", "Computes the variance.", (*array.Run).Var),
+		spread("std", "Computes the standard deviation, the square root of the variance.", (*array.Run).Std),
 		scan("cumsum", "Returns the sums of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumSum),
 		scan("cumprod", "Returns the products of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumProd),
 		{Entry: bindings.NewMethod("scan", "Returns the reductions of the elements up to each by an associative function, along an axis or in row-major order.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
@@ -95,7 +95,7 @@ func scans() []method {
 					return c.result(c.Coordinates(indices, dims))
 				})
 			}},
-		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. NaN is one of them. With an axis it compares the parts along the axis: axis 0 is the different rows. With the options counts, indices or inverse, the promise is of an object with the values and what the options name: how often each one occurs, the index of the first one, and for each element the index of its value.",
+		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. All NaNs count as one element. With an axis it compares the parts along the axis: with axis 0 it returns the different rows. With the options counts, indices or inverse, the promise is of an object with the values and further buffers: counts has the number of occurrences of each value, indices the index of its first occurrence, and inverse for each element the index of its value.",
 			"(options?: ArrayOptions & { axis?: number; counts?: false; indices?: false; inverse?: false }): Promise<Buffer<T>>", "(options: ArrayOptions & { axis?: number; counts?: boolean; indices?: boolean; inverse?: boolean }): Promise<{ values: Buffer<T>; counts?: Buffer<'i32', 1>; indices?: Buffer<'i32', 1>; inverse?: Buffer<'i32', 1> }>"),
 			promised: true, options: []string{"axis", "counts", "indices", "inverse"}, run: unique},
 	}

@@ -117,7 +117,7 @@ interface BenchResult {
   /** The comparison with the first variant of the point. */
   against?: { variant: string } & BenchComparison
 }
-/** How much longer calls take than others. */
+/** A comparison of the times of two functions. */
 interface BenchComparison {
   /** The relative change, the median of the ratios of pairs of samples, and its 95 % confidence interval: 0.05 is 5 % slower. */
   change: number; low: number; high: number
@@ -128,7 +128,7 @@ interface BenchComparison {
   /** 'slower' or 'faster', or '~' if the samples show no difference. */
   verdict: 'slower' | 'faster' | '~'
 }
-/** Settings of all benchmarks of a script. Flags of orepl bench take precedence over variables of the environment, these over options of calls, and those over settings. The names of files and baselines count there only. */
+/** Settings of all benchmarks of a script. Flags of orepl bench take precedence over variables of the environment, these over options of calls, and those over settings. Names of files and baselines have an effect only in orepl bench. */
 interface BenchSettings {
   /** The options of these names. */
   time?: number; precision?: number; noise?: number
@@ -160,7 +160,7 @@ func Module() bindings.Module {
 				bindings.NewFunction("bench", "Measures a function: one call with verification, warm-up calls, then samples of at least minTime. The result has the median time of a call with its 95 % confidence interval. If the function returns the event of a launch, the device's clock is used; a promise is awaited. Launches whose event is not returned are not awaited. A missed threshold and a wrong result are reported in the result and are no errors.",
 					"import { bench, table } from 'bench'\nconst r = await bench('sum', () => { let s = 0; for (let i = 0; i < 100; i++) s += i }, { repeats: 5, flops: 100 })\nconsole.log(table([r]))",
 					"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
-				bindings.NewFunction("sweep", "Measures a function, or variants of it in turn, at all points of some axes. Each point has a setup and a teardown, each variant is verified before it is measured, and the variants are compared with the first one. A point that fails or gives a wrong result has a row with the reason; all others are measured. The rows are in the order of the axes.",
+				bindings.NewFunction("sweep", "Measures a function, or variants of it in turn, at all points of some axes. Each point has a setup and a teardown, each variant is verified before it is measured, and the variants are compared with the first one. A point that fails or returns a wrong result has a row with the reason; all others are measured. The rows are in the order of the axes.",
 					"import { sweep, powers, table } from 'bench'\nimport { device, kernel, f32 } from 'offload'\nconst copy = kernel((g, x, y) => { y[g.x] = x[g.x] })\nconst rows = await sweep('copy', {\n  axes: { n: powers(1024, 4096) }, repeats: 5,\n  setup: ({ n }) => ({ x: device().buffer(f32, n, i => i), y: device().buffer(f32, n) }),\n  run: ({ x, y }, { n }) => copy.launch({ size: n }, x, y),\n  verify: async ({ y }) => (await y.read()).every((v, i) => v === i),\n  bytes: ({ n }) => 8 * n,\n})\nconsole.log(table(rows))",
 					"<const A extends Record<string, Iterable<any>>, S = undefined, V extends string = string, W = unknown>(name: string, options: SweepOptions<A, S, V, W>): Promise<BenchResult[]>"),
 				bindings.NewFunction("compare", "Measures functions in turn and compares each with the first one by the Wilcoxon signed-rank test on the least of each three samples. Returns the results by name; the member against of a result holds the comparison.",

@@ -43,7 +43,7 @@ func Extension() offloadjs.Extension {
 			bindings.NewMethod("replay", "Issues all commands again, each on its queue, and returns an event that is reached when they have run. Written data is that of the capture.", "(): Event"),
 			bindings.NewMethod("set", "Changes a launch: values by the names of its parameters, and size for the number of work-items. The node is its name or its index.",
 				"(node: string | number, values: Record<string, number | bigint | boolean | Buffer>): this"),
-			bindings.NewMethod("replace", "Makes all commands use another buffer of the same device, type and extents in place of one.", "(old: Buffer, fresh: Buffer): this"),
+			bindings.NewMethod("replace", "Replaces a buffer in all commands by another one of the same device, type and extents.", "(old: Buffer, fresh: Buffer): this"),
 			bindings.NewMethod("svg", "Returns a drawing as the text of an SVG file: a box for each command below those that it depends on. At most 2000 commands are drawn.", "(): string"),
 			bindings.NewMethod("dot", "Returns the graph in the language of Graphviz.", "(): string"),
 			bindings.NewMethod("toString", "Returns a line for each command, with its operands and the commands that it depends on.", "(): string"),

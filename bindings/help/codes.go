@@ -145,9 +145,9 @@ var codes = []Code{
 	// Errors of the script.
 	{"syntax", "The source is not valid JavaScript or TypeScript.", nil, "check the marked position and the code just before it."},
 	{"syntax-incomplete", "The source ends inside a bracket, string or comment.", nil, "close it; at the prompt, continue on the next line."},
-	{"error", "The error has no code of its own, such as one of the operating system. Only spans and metrics of a Go program name it so.",
+	{"error", "The error has no code of its own, such as one of the operating system. Only spans and metrics of a Go program show this code.",
 		nil,
-		"read the error's message"},
+		"read the error's message."},
 	{"exception", "The script threw a value that is not an Error.", nil, "throw new Error('…'), which records the position and the call stack."},
 	{"never-settles", "The script awaits a promise that can no longer settle.", []string{"a promise whose resolve is never called", "a timer after unref"},
 		"settle the promise in every branch."},

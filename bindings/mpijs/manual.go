@@ -25,22 +25,22 @@ interface RootOptions extends PlaceOptions {
 func entries() []bindings.Entry {
 	method := bindings.NewMethod
 	class := bindings.Entry{Name: "Communicator", Kind: bindings.Class, Signature: "class Communicator",
-		Help: "Processes that communicate with each other, by their ranks. All of them call the same collective operations in the same order: all methods but send, recv and recvAny. Several operations may run at once.",
+		Help: "Processes that communicate with each other, by their ranks. All methods except send, recv and recvAny are collective operations, which all processes call in the same order. Several operations may run at once.",
 		Members: []bindings.Entry{
 			bindings.NewProperty("rank", "number", "The number of this process, from 0 on."),
 			bindings.NewProperty("size", "number", "The number of processes."),
 			method("send", "Sends data to another rank. The array may be changed after the call. The promise settles when the data are on their way, received or not.", "(data: Elements, to: number, options?: MessageOptions): Promise<void>"),
-			method("recv", "Receives data from another rank: those of a tag in the order in which they were sent.", "(from: number, options?: MessageOptions & PlaceOptions): Promise<any>"),
-			method("recvAny", "Receives data from whichever rank sends first, and says which. A message goes to the call of recv or recvAny that was made first. Messages of one rank and tag keep their order.", "(options?: MessageOptions & PlaceOptions): Promise<{ from: number; data: any }>"),
+			method("recv", "Receives data from another rank. Messages of one tag arrive in the order in which they were sent.", "(from: number, options?: MessageOptions & PlaceOptions): Promise<any>"),
+			method("recvAny", "Receives the first data that any rank sends, and returns them with the rank. A message goes to the earliest waiting call of recv or recvAny. Messages of one rank and tag keep their order.", "(options?: MessageOptions & PlaceOptions): Promise<{ from: number; data: any }>"),
 			method("barrier", "Waits until all ranks have called it.", "(): Promise<void>"),
 			method("broadcast", "Sends the data of the root, rank 0 by default, to all ranks. Other ranks pass an array or a buffer that gets the data, or undefined for a new array.", "(data?: Elements, root?: number): Promise<any>"),
-			method("reduce", "Combines the data of all ranks, element by element and in the order of the ranks, for the root. The other ranks get undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),
-			method("allReduce", "Combines the data of all ranks, element by element and in the order of the ranks, for all: the bits are those of ((r0 + r1) + r2) and so on.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
+			method("reduce", "Combines the data of all ranks, element by element and in the order of the ranks. The root gets the result, and the other ranks undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),
+			method("allReduce", "Combines the data of all ranks, element by element. All ranks get the result, whose bits are those of ((r0 + r1) + r2) and so on.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
 			method("scan", "Combines the data of the ranks from 0 to this one, element by element and in order.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
-			method("gather", "Joins the data of all ranks, of equal lengths and in order, for the root. The other ranks get undefined.", "(data: Elements, options?: RootOptions): Promise<any>"),
-			method("allGather", "Joins the data of all ranks, of equal lengths and in order, for all.", "(data: Elements, options?: PlaceOptions): Promise<any>"),
+			method("gather", "Concatenates the data of all ranks, which have equal lengths, in the order of the ranks. The root gets the result, and the other ranks undefined.", "(data: Elements, options?: RootOptions): Promise<any>"),
+			method("allGather", "Concatenates the data of all ranks, which have equal lengths, in the order of the ranks. All ranks get the result.", "(data: Elements, options?: PlaceOptions): Promise<any>"),
 			method("scatter", "Sends each rank its part of the data of the root. Other ranks may pass undefined.", "(data?: Elements, options?: RootOptions): Promise<any>"),
-			method("allToAll", "Sends each rank its part of the data, and joins the parts that the ranks sent to this one.", "(data: Elements, options?: PlaceOptions): Promise<any>"),
+			method("allToAll", "Sends each rank its part of the data, and concatenates the parts that the ranks sent to this one.", "(data: Elements, options?: PlaceOptions): Promise<any>"),
 			method("split", "Returns a communicator of the ranks that pass the same color, in the order of their keys, then of their ranks. Ranks that pass undefined get none.", "(color?: number, key?: number): Promise<Communicator | undefined>"),
 		}}
 	return []bindings.Entry{

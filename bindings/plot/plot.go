@@ -24,7 +24,7 @@ interface PlotOptions {
   title?: string
   /** The x coordinate of each value. Default: 0, 1, 2 … */
   x?: PlotValues
-  /** The kind of chart. Default: 'bars' for one number per name, 'heat' for rows and a buffer of two dimensions, else 'line'. 'points' is a scatter plot. Lists by name are drawn by 'bars' beside one another, and by 'heat' as rows. 'histogram' counts the values of each list, and 'box' shows its quartiles, its extremes within 1.5 distances of them, and the values beyond. */
+  /** The kind of chart. Default: 'bars' for one number per name, 'heat' for rows and a buffer of two dimensions, else 'line'. 'points' is a scatter plot. Lists by name are drawn by 'bars' beside one another, and by 'heat' as rows. 'histogram' counts the values of each list, and 'box' shows its quartiles, its extremes within 1.5 interquartile ranges of them, and the values beyond. */
   kind?: 'line' | 'points' | 'bars' | 'histogram' | 'box' | 'heat'
   /** The names of the columns of a heat map, or of the values of bars. */
   labels?: readonly string[]

@@ -48,7 +48,7 @@ interface RunOptions {
   /** Receives each line of the standard error, which is then not collected. */
   stderr?: (line: string) => void
 }
-/** What a script reads from the standard input. Reads happen in the order of the calls. */
+/** The standard input of a script. Reads happen in the order of the calls. */
 interface StandardInput {
   /** Reads the rest as UTF-8 text. */
   text(): Promise<string>
@@ -75,7 +75,7 @@ interface RunResult { code: number; stdout: string; stderr: string }`,
 						Members: []bindings.Entry{
 							member(bindings.Method, "text", "text(): Promise<string>", "Reads the rest as UTF-8 text. Another encoding is an error."),
 							member(bindings.Method, "bytes", "bytes(): Promise<Uint8Array>", "Reads the rest as bytes."),
-							member(bindings.Method, "lines", "lines(): AsyncIterableIterator<string>", "Reads lines of UTF-8 text as they come, without their terminators. What a loop leaves, later calls read."),
+							member(bindings.Method, "lines", "lines(): AsyncIterableIterator<string>", "Reads lines of UTF-8 text as they arrive, without their terminators. If a loop ends early, later calls read the rest."),
 						},
 					},
 					{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},

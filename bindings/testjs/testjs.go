@@ -41,7 +41,7 @@ func Module(s *Suite) bindings.Module {
 
 func entries() []bindings.Entry {
 	return []bindings.Entry{
-		bindings.NewFunction("test", "Declares a test: a name and a function, which fails by an exception or a rejected promise. orepl test runs the tests of a file in order, after the file has run. Elsewhere the test runs at once, and the promise rejects if it fails.",
+		bindings.NewFunction("test", "Declares a test: a name and a function, which fails by an exception or a rejected promise. orepl test runs the tests of a file in order, after the file has run. In other scripts the test runs immediately, and the promise rejects if it fails.",
 			"import { test, equal } from 'test'\nawait test('adds', () => { equal(1 + 1, 2) })", "(name: string, fn: () => unknown): Promise<void>"),
 		bindings.NewFunction("equal", "Fails unless two values are equal in depth: numbers, texts, arrays, objects, maps, dates. A typed array equals an array of the same numbers, NaN equals NaN.",
 			"import { equal } from 'test'\nequal(new Float32Array([1, 2]), [1, 2])", "(actual: unknown, expected: unknown): void"),
@@ -54,7 +54,7 @@ func entries() []bindings.Entry {
 		bindings.NewFunction("run", "Runs a pipeline: the default export of a script. The inputs are numbers, typed arrays or arrays; those of two or three dimensions have the form { data, shape }. Returns a promise of the outputs, which are typed arrays with a property shape.",
 			"import { run, equal } from 'test'\nimport { pipeline, kernel, f32 } from 'offload'\nconst twice = kernel((g, x, y) => { y[g.x] = 2 * x[g.x] })\nconst p = pipeline({\n  inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] },\n  run({ x, y }) { twice.launch({ size: x.length }, x, y) },\n})\nconst { y } = await run(p, { x: [1, 2] })\nequal(y, [2, 4])",
 			"(pipeline: import('offload').Pipeline, inputs: Record<string, unknown>): Promise<Record<string, any>>"),
-		bindings.NewFunction("fake", "Makes an object the module of a name for imports that follow, as in a test of a script that imports a module of the program. Scripts that import it are loaded by import() after the call.",
+		bindings.NewFunction("fake", "Replaces the exports of a module by those of an object, for imports after the call. It is for tests of scripts that import a module of the program; load such scripts by import().",
 			"import { fake } from 'test'\nfake('album', { photos: () => ['a.png'] })", "(name: string, exports: object): void"),
 	}
 }

@@ -108,11 +108,11 @@ func TestDiagnosticsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Diagnostics
 
-What the kernel compiler says, by ID. Each has a place in the script; the caret shows it here. In the examples ` + "`x`" + ` is a
+The diagnostics of the kernel compiler, by ID. Each has a position in the script, which a caret marks on this page. In the examples ` + "`x`" + ` is a
 buffer of f32, ` + "`k`" + ` of i32, ` + "`u`" + ` of u32, ` + "`n`" + ` of i64, ` + "`b`" + ` of u8, ` + "`m`" + ` of f32 with two dimensions, and ` + "`ps`" + ` of
-` + "`struct({x: f32, v: [f32, 3], id: u32})`" + `. Warnings do not keep a kernel from running.
+` + "`struct({x: f32, v: [f32, 3], id: u32})`" + `. A kernel with warnings runs nevertheless.
 
-This page is written by a test (` + "`go test ./tests/kernlang -run DiagnosticsPage -update`" + `), which compiles what it shows.
+This page is written by a test (` + "`go test ./tests/kernlang -run DiagnosticsPage -update`" + `), which compiles the examples.
 `)
 	for _, e := range diag.Table() {
 		x, ok := examples[e.ID]

@@ -151,9 +151,9 @@ interface LaunchOptions {
   sharedBytes?: number
   /** true: all groups run at the same time, for library kernels that synchronize across groups. */
   cooperative?: boolean
-  /** The most teams of an OpenMP target region of a library whose teams construct states no num_teams; the CPU makes at most one per core. Default: OpenMP's, which is 1. */
+  /** The maximum number of teams of an OpenMP target region whose teams construct has no clause num_teams. The CPU makes at most one team per core. Default: OpenMP's, which is 1. */
   teams?: number
-  /** The most threads of each team of an OpenMP target region of a library, also where a clause asks for more. Default: no limit. */
+  /** The maximum number of threads of each team of an OpenMP target region, also if a clause asks for more. Default: no limit. */
   threadLimit?: number
 }
 
@@ -219,9 +219,9 @@ type Ports<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T>
 type Params = Readonly<Record<string, Type | Param>>
 interface Param {
   type?: Type
-  /** The value of runs that give none. Without a default each run must give one. */
+  /** The value in runs that pass none. Without a default each run must pass one. */
   default?: number | bigint | boolean | string
-  /** The bounds of a number, which are allowed themselves. */
+  /** The least and the greatest allowed number. */
   min?: number | bigint
   max?: number | bigint
   /** The allowed values. */

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	text = "how groups of a size share the device: the work-items of a group, suggested, at most, and of which a multiple uses all lanes; the groups that a " +
-		"compute unit and the device run at the same time; the most groups of a cooperative launch, 0 if there is none. Counts that the device does not report are undefined. " +
-		"May compile the kernel."
+	text = "how its groups share the device. groupItems is the number of work-items of a group; suggested and most are the suggested and the greatest number. " +
+		"Groups whose size is a multiple of multiple use all lanes. perComputeUnit and groups are the numbers of groups that a compute unit and the device run at the same time. " +
+		"cooperativeGroups is the greatest number of groups of a cooperative launch, 0 if there is none. Counts that the device does not report are undefined. May compile the kernel."
 	result = "{ groupItems: number, suggested?: number, most?: number, multiple?: number, perComputeUnit?: number, groups?: number, cooperativeGroups: number }"
 )
 
 // OfKernel documents the method of a script's kernel.
 func OfKernel() bindings.Entry {
-	return bindings.NewMethod("occupancy", "Takes the options and arguments of a launch, which is not started, and returns "+text, "(options: LaunchOptions, ...args: Arguments<A>): "+result)
+	return bindings.NewMethod("occupancy", "Takes the options and arguments of a launch, does not start it, and returns "+text, "(options: LaunchOptions, ...args: Arguments<A>): "+result)
 }
 
 // OfLibrary documents the method of a library's kernel.
 func OfLibrary() bindings.Entry {
-	return bindings.NewMethod("occupancy", "Returns "+text, "(options?: { groupSize?: Counts, sharedBytes?: number, device?: Device }): "+result)
+	return bindings.NewMethod("occupancy", "Takes options of a launch, and returns "+text, "(options?: { groupSize?: Counts, sharedBytes?: number, device?: Device }): "+result)
 }
 
 // Object returns the script's object for o.
