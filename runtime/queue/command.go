@@ -44,7 +44,7 @@ type command struct {
 	skipped bool     // the command was dropped before it began
 }
 
-// forLane returns the command to begin on the lane.
+// forLane returns the slot's command for the lane, which it allocates at first.
 func (c *command) forLane() *Command {
 	if c.onLane == nil {
 		c.onLane = new(Command)
@@ -52,7 +52,7 @@ func (c *command) forLane() *Command {
 	return c.onLane
 }
 
-// onlyOrders reports whether the command has no effect that an event covers.
+// onlyOrders reports whether the command is a wait or a mark, whose failure no event covers.
 func (c *command) onlyOrders() bool {
 	return c.kind == awaitEvent || c.isMark()
 }

@@ -9,7 +9,7 @@ import (
 
 // Device executes the commands of queues. Several queues call its methods at once.
 type Device interface {
-	// Bytes returns the memory's bytes. Errors: memory that the device cannot access, or that was freed.
+	// Bytes returns the memory's bytes. It returns an error if the device cannot access the memory, or if it was freed.
 	Bytes(m offload.Memory) ([]byte, error)
 	// Copy copies src to dst, which have the same length. It returns early when stop is requested.
 	Copy(dst, src []byte, stop *Stop)

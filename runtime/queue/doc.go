@@ -9,9 +9,9 @@
 // # Execution
 //
 // One goroutine at a time, the holder of the queue's role, runs its commands. It is the queue's own worker, or a goroutine that
-// waits for the queue. A launch that is waited for at once therefore runs on the waiting goroutine, without a hand-over. Commands
-// shorter than a hand-over run on the issuing goroutine if the queue is idle. Host functions, and launches that may call services
-// of the host, run on the worker only.
+// waits for the queue. If a caller waits right after a launch, the launch therefore runs on that goroutine, without a hand-over.
+// Commands shorter than a hand-over run on the issuing goroutine if the queue is idle. Host functions, and launches that may call
+// services of the host, run on the worker only.
 //
 // The worker starts when there is work, stays for a few milliseconds after the last command, and ends. Meanwhile cheap
 // commands do not wake it: it polls within a millisecond; waiters and larger work wake it at once.

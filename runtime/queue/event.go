@@ -13,7 +13,7 @@ import (
 // Event is a point in a queue's commands: it implements [offload.Event].
 type Event struct {
 	queue   *Queue
-	number  uint64 // number of the command that records the event
+	number  uint64 // number of the command that records the event, or of the last command before an event without one
 	mark    bool   // covers no commands
 	stamped bool   // a mark that the lane reaches
 	done    atomic.Bool
@@ -27,7 +27,7 @@ type Event struct {
 	queues []*Queue // blocked until the event is done
 }
 
-// Done reports whether the event has been reached.
+// Done reports whether the event has been reached. If not, it also makes the queue's pending commands run soon.
 func (ev *Event) Done() bool {
 	if ev.done.Load() {
 		return true
@@ -62,7 +62,8 @@ func (ev *Event) Sync(ctx context.Context) error {
 	return ev.err
 }
 
-// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, nothing is cancelled.
+// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, it returns an error of code
+// [offload.Cancelled], and cancels no commands.
 func (ev *Event) Settle(ctx context.Context) error {
 	if ev.done.Load() {
 		return nil
@@ -84,7 +85,8 @@ func (ev *Event) Settle(ctx context.Context) error {
 	return err
 }
 
-// Failure returns the failure of the commands that the event covers, or why they were dropped, without consuming it.
+// Failure returns the failure of the commands that the event covers, or why they were dropped, without consuming it. It returns nil if
+// there is none, or the event has not been reached.
 func (ev *Event) Failure() error {
 	if !ev.done.Load() {
 		return nil

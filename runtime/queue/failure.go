@@ -20,7 +20,8 @@ type failure struct {
 
 func (f *failure) cancelled() bool { return f.dropped }
 
-// Report is the error of a launch that is described when it is reported. Most of many failures are only counted.
+// Report is the error of a launch whose description is made only when the error is reported. If many launches fail, most of their
+// errors are only counted.
 type Report interface {
 	error
 	Describe() *offload.Error
@@ -82,14 +83,14 @@ func (q *Queue) reach(ev *Event, dropped error) {
 	ev.complete(q.opts.Clock.Now(), dropped)
 }
 
-// take removes the unreported failures up to command n. It returns the first, with the count of the others. Failures of an
-// event with a waiting caller stay.
+// take removes the unreported failures up to command n. It returns the first, with the count of the others, or nil if there is none.
+// Failures of an event whose Sync is running stay.
 func (q *Queue) take(n uint64) error {
 	count, first := q.collect(n, func(f *failure) bool { return f.event == nil || f.event.asked.Load() == 0 })
 	return withMore(first, count-1)
 }
 
-// takeOwn returns the failure of an event's commands. Each call returns it.
+// takeOwn removes the failures of an event's commands and earlier cancellations. Each call returns the event's failure.
 func (q *Queue) takeOwn(ev *Event) error {
 	count, _ := q.collect(ev.number, func(f *failure) bool { return f.event == ev || f.cancelled() })
 	return withMore(ev.own, count-1)
@@ -160,7 +161,8 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 	return count, first
 }
 
-// withMore returns a copy of err whose text states the number of further failures.
+// withMore returns a copy of err whose text states the number of further failures. If there are none, or err is no [offload.Error], it
+// returns err itself. It replaces a [Report] by its description.
 func withMore(err error, more int) error {
 	err = described(err)
 	e, ok := err.(*offload.Error)
@@ -185,7 +187,7 @@ func (q *Queue) refuseCommand(c *command, code offload.Code, format string, args
 	return err
 }
 
-// droppedError returns the failure of a command that was cancelled, while it ran or before it started.
+// droppedError returns the failure of a command that was cancelled, while it ran or before it started, or whose device is lost.
 func (q *Queue) droppedError(c *command) error {
 	if lost := q.flight.lost.Load(); lost != nil {
 		err := q.refuseCommand(c, offload.DeviceLost, "the device is lost")
@@ -200,7 +202,7 @@ func (q *Queue) droppedError(c *command) error {
 	return err
 }
 
-// stoppedError returns the failure of a command that ended early.
+// stoppedError returns the failure of a command that ended early for the reason why. It keeps that of a cancelled launch for Stopped.
 func (q *Queue) stoppedError(c *command, why reason) error {
 	if why == cancelled {
 		err := q.droppedError(c)
@@ -231,7 +233,7 @@ func (q *Queue) noteCancelled(n uint64) {
 	q.mu.Unlock()
 }
 
-// leaveBehind returns the failure of a wait whose context ended before its commands had run.
+// leaveBehind returns the failure of a wait whose context ended, with cause, before its commands had run.
 func (q *Queue) leaveBehind(cause error) error {
 	detail := "the wait was cancelled"
 	if q.hosting.Load() {

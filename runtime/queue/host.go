@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// hostRange is host memory of a command in flight, from its first byte to its last.
+// hostRange is host memory of a command in flight.
 type hostRange struct {
 	number uint64
-	lo, hi uintptr
-	write  bool
+	lo, hi uintptr // address of the first byte, and the one after the last
+	write  bool    // the command writes the memory
 }
 
 // hostOf returns the host memory of a copy. ok is false for commands that access none.

@@ -65,11 +65,11 @@ type Kind uint8
 
 // The kinds of commands that a lane executes.
 const (
-	CopyBytes    Kind = iota // Size bytes from Src to Dst; at most one of them is on the host
-	CopyBox                  // Extent from Src to Dst
-	FillBytes                // Pattern over Size bytes of Dst
-	LaunchKernel             // Launch
-	RecordEvent              // sets Stamp; it has no effect
+	CopyBytes    Kind = iota // copies Size bytes from Src to Dst, at most one of which is on the host
+	CopyBox                  // copies a box of Extent from Src to Dst, at most one of which is on the host
+	FillBytes                // repeats Pattern over Size bytes of Dst
+	LaunchKernel             // runs Launch
+	RecordEvent              // sets Stamp; it has no other effect
 )
 
 // Command is a command in flight.
@@ -89,6 +89,6 @@ type Command struct {
 type Place struct {
 	Memory               offload.Memory
 	Offset               int64  // in Memory
-	Host                 []byte // the operand's bytes from its first to its last
+	Host                 []byte // host memory from the operand's first byte to its last
 	RowPitch, SlicePitch int64  // for CopyBox
 }

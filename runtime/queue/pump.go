@@ -117,7 +117,7 @@ func (q *Queue) pump(by pumper) {
 	}
 }
 
-// step is one round of pump for the role's holder. It returns the lane's progress and whether the worker must continue.
+// step is one round of pump for the role's holder. It returns the number that the lane has reached, and whether the worker must continue.
 func (q *Queue) step(by pumper) (reached uint64, urgent bool) {
 	for {
 		reached = q.lane.Reached()
@@ -154,7 +154,8 @@ func (q *Queue) harvest(reached uint64) {
 	f.first.Store(0)
 }
 
-// finish ends command n.
+// finish ends command n, which the lane has reached or which was not in flight. It records the failure and completes the event of the
+// command.
 func (q *Queue) finish(c *command, n uint64) {
 	f := &q.flight
 	if c.skipped {
@@ -246,7 +247,7 @@ func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 	return begun, false
 }
 
-// fly begins command n on the lane.
+// fly begins command n on the lane. If the lane refuses the command, fly keeps the error for finish.
 func (q *Queue) fly(c *command, n uint64) {
 	f := &q.flight
 	c.onLane.Number = n
@@ -273,7 +274,7 @@ func (q *Queue) fly(c *command, n uint64) {
 	}
 }
 
-// expireOnLane ends command n, whose time limit has passed.
+// expireOnLane requests that command n, whose time limit has passed, end early.
 func (q *Queue) expireOnLane(n uint64) {
 	q.flight.expired.Store(n)
 	q.lane.Stop(n)

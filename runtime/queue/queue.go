@@ -27,7 +27,7 @@ const (
 	copyAtOnce    = 4 << 20
 	briefLaunches = time.Microsecond
 
-	// leastPrompt is the size from which waiting for a copy to a device takes less time than copying its bytes to new memory.
+	// leastPrompt is the size in bytes from which waiting for a copy to a device takes less time than copying its bytes to new memory.
 	leastPrompt = 256 << 10
 )
 
@@ -126,7 +126,7 @@ type place struct {
 
 func onHost(b []byte) place { return place{bytes: b, size: int64(len(b))} }
 
-// part returns the n bytes at an offset.
+// part returns the n bytes at an offset of p as an operand.
 func (p place) part(offset, n int64) place {
 	if p.bytes != nil {
 		p.bytes = p.bytes[offset : offset+n : offset+n]
@@ -165,8 +165,9 @@ func (q *Queue) Submit(dst offload.Span, src []byte) error {
 	return q.copy(op, to, onHost(src))
 }
 
-// SubmitNow is Submit of bytes that the caller may change after the return: it implements [offload.PromptSubmitter]. If all commands
-// have run, it copies them straight to the device, on a prompt lane from leastPrompt bytes.
+// SubmitNow is like Submit, but the caller may change src after the return: it implements [offload.PromptSubmitter]. It submits a copy
+// of src, or copies src straight to the device if all commands have run. With a lane it does the latter only for leastPrompt bytes or
+// more, and if the lane is prompt.
 func (q *Queue) SubmitNow(dst offload.Span, src []byte) error {
 	const op = "submit"
 	if l, ok := q.lane.(PromptLane); ok && l.Prompt() && len(src) >= leastPrompt && !q.opts.Deferred {
@@ -284,7 +285,7 @@ func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
 	return nil
 }
 
-// Launch starts a kernel.
+// Launch issues a launch. If all commands have run, a short one without services runs before Launch returns.
 func (q *Queue) Launch(l *offload.Launch) error {
 	const op = "launch"
 	if l.Kernel == nil {
@@ -397,7 +398,7 @@ func (q *Queue) record(op string, mark, stamped bool) (offload.Event, error) {
 	return ev, nil
 }
 
-// Wait makes later commands wait for the event.
+// Wait makes later commands wait for the event. It returns an error for events that are not of this package.
 func (q *Queue) Wait(ev offload.Event) error {
 	const op = "wait"
 	e, ok := ev.(*Event)
@@ -452,7 +453,7 @@ func (q *Queue) Close() error {
 	return q.take(last)
 }
 
-// whole returns a memory block if the device can access it.
+// whole returns all of m as an operand, or an error if the device cannot access m.
 func (q *Queue) whole(op string, m offload.Memory) (place, error) {
 	if m == nil {
 		return place{}, q.refuse(offload.InvalidArgument, op, "there is no memory")
@@ -470,7 +471,7 @@ func (q *Queue) whole(op string, m offload.Memory) (place, error) {
 	return place{bytes: b, memory: m, size: int64(len(b))}, nil
 }
 
-// span returns a range of memory.
+// span returns a range of memory as an operand. It returns an error if the range leaves the memory, or the device cannot access it.
 func (q *Queue) span(op string, s offload.Span) (place, error) {
 	all, err := q.whole(op, s.Memory)
 	if err != nil {
@@ -518,7 +519,8 @@ func (q *Queue) begin(op string) (*command, error) {
 	return q.slot(op)
 }
 
-// slot returns the slot of the next command of the locked queue, as begin does.
+// slot returns the slot of the next command of the locked queue, as begin does. It may unlock the queue to wait for space. After an error
+// the queue is not locked.
 func (q *Queue) slot(op string) (*command, error) {
 	for {
 		r, tail := q.ring.Load(), q.tail.Load()

@@ -11,7 +11,7 @@ import (
 // rowCost is the estimated overhead of one row.
 const rowCost = 20 * time.Nanosecond
 
-// rows is the traversal of a box in its two memories.
+// rows describes the rows of a box in the two operands of a copy.
 type rows struct {
 	extent   [3]int64 // bytes per row, rows, slices
 	dst, src pitches
@@ -93,7 +93,8 @@ func (r *rows) run(dev Device, dst, src []byte, stop *Stop) {
 	}
 }
 
-// deviceBox returns the range from a box's first byte to its last.
+// deviceBox returns the range from the first byte of a box of device memory to its last. It returns an error if the box leaves the
+// memory or its rows overlap.
 func (q *Queue) deviceBox(op string, r offload.Rect, extent [3]int64) (place, error) {
 	all, err := q.whole(op, r.Memory)
 	if err != nil {

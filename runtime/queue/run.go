@@ -18,11 +18,11 @@ const (
 )
 
 const (
-	nap      = time.Millisecond
-	naps     = 8    // naps without new commands before the worker ends
-	spins    = 200  // polls before a goroutine sleeps, with two or more processors
-	spinWait = 20   // loop iterations between polls
-	yieldAt  = 0x3f // polls, less one, between yields to other goroutines
+	nap      = time.Millisecond // longest sleep of a worker before it polls the queue
+	naps     = 8                // naps without new commands before the worker ends
+	spins    = 200              // polls before a goroutine sleeps, with two or more processors
+	spinWait = 20               // loop iterations between polls
+	yieldAt  = 0x3f             // polls, less one, between yields to other goroutines
 )
 
 // ensure ensures that a goroutine runs the pending commands: at once if urgent, else within a nap. The queue is locked.
@@ -54,7 +54,7 @@ func (q *Queue) rouse() {
 	}
 }
 
-// nudge makes a queue with pending commands run soon.
+// nudge makes the pending commands of the queue run soon, if there are any.
 func (q *Queue) nudge() {
 	if q.lane != nil {
 		q.nudgeLane()
@@ -72,7 +72,7 @@ func (q *Queue) nudge() {
 	q.mu.Unlock()
 }
 
-// work is the body of the worker, which starts asleep or awake.
+// work is the body of the worker, which starts with a nap if napping is set.
 func (q *Queue) work(napping bool) {
 	defer q.workers.Done()
 	timer := time.NewTimer(nap)
@@ -156,7 +156,7 @@ func (q *Queue) takeRole() bool {
 	return q.pending() && q.blocked.Load() == nil && !q.role.Load() && q.role.CompareAndSwap(false, true)
 }
 
-// release releases the role.
+// release releases the role, and ensures that another goroutine runs what is pending.
 func (q *Queue) release() {
 	q.role.Store(false)
 	if q.pending() && q.blocked.Load() == nil {
@@ -200,7 +200,7 @@ func (q *Queue) drain(limit uint64, worker bool) bool {
 	return true
 }
 
-// pause delays between two polls.
+// pause delays the poll after the one with number look, or yields to other goroutines.
 func pause(look int) {
 	if look&yieldAt == yieldAt {
 		runtime.Gosched()

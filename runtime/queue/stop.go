@@ -73,7 +73,7 @@ func (r reason) cause() error {
 	return context.Canceled
 }
 
-// begin starts command n.
+// begin drops the requests for earlier commands, and lets request stop command n, which starts.
 func (s *Stop) begin(n uint64) {
 	if s.word.Swap(n<<reasonBits)&reasonMask == 0 {
 		return

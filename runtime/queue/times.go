@@ -6,14 +6,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// keptTimes is the number of commands whose ends are kept: twice as many as may be outstanding.
+// keptTimes is the number of the latest commands whose end times are kept: more than fullSlots.
 const keptTimes = 1 << 14
 
 // times are the times at which the latest commands ended, by their numbers.
 type times [keptTimes]atomic.Int64
 
-// Now implements [offload.Timekeeper]. It returns false on queues of asynchronous devices, and for events that are not
-// done.
+// Now implements [offload.Timekeeper]. ok is false on queues of asynchronous devices, and for events that are not done. The first call
+// makes the queue keep the times at which commands end.
 func (q *Queue) Now(since offload.Event) (ns int64, newest uint64, idle, ok bool) {
 	e, same := since.(*Event)
 	if !same || q.lane != nil || e.queue.lane != nil || !e.done.Load() {

@@ -16,7 +16,7 @@ import (
 // Options are the options of a device.
 type Options struct {
 	Workers int           // goroutines that execute commands; 0: 4
-	Window  int           // commands in flight for each queue; 0: 8
+	Window  int           // maximum number of commands in flight for each queue; 0: 8
 	Delay   time.Duration // maximum delay before a command executes or is reported; 0: none
 	Seed    uint64
 }
@@ -193,7 +193,8 @@ func (d *Device) work(executes bool) {
 	}
 }
 
-// choose returns a random lane and whether to report an executed command or to execute one.
+// choose returns a random lane that has something to do, or nil. The result report states whether to report an executed command or to
+// execute one, which it chooses only if executes is set.
 func (d *Device) choose(executes bool) (l *lane, report bool) {
 	if len(d.lanes) == 0 {
 		return nil, false
