@@ -122,7 +122,7 @@ func (a *archive) member(head []byte) (*member, error) {
 	return &member{name, body, start, bodyAt, padded}, nil
 }
 
-// wordOf returns the word size of the symbol table with a name: /, /SYM64/, __.SYMDEF or __.SYMDEF_64.
+// wordOf returns the word size in bytes of the symbol table with a name: /, /SYM64/, __.SYMDEF or __.SYMDEF_64.
 func wordOf(name string) int {
 	if strings.Contains(name, "64") {
 		return 8
@@ -195,7 +195,7 @@ func (r Reader) readArchive(lib *offload.Library, label string, in *input) error
 	return nil
 }
 
-// readMember appends the images of a member, and reports whether it embeds them.
+// readMember appends the images of a member, and reports whether the member embeds them. An archive within an archive is an error.
 func readMember(lib *offload.Library, label string, in *input) (embedded bool, err error) {
 	if in.has(magicArchive) || in.has(magicThin) {
 		return false, fmt.Errorf("an archive within an archive is not searched; unpack it")
@@ -203,7 +203,7 @@ func readMember(lib *offload.Library, label string, in *input) (embedded bool, e
 	return readSingle(lib, label, in)
 }
 
-// resolve reads the contents of a thin archive's member.
+// resolve reads the contents of a thin archive's member. It returns an error if r has no Resolve.
 func (r Reader) resolve(label, name string) (*input, error) {
 	if r.Resolve == nil {
 		return nil, invalid(label, "the archive is thin: it has the path of %s, not its contents", name).

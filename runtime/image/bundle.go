@@ -68,7 +68,8 @@ func (p Producer) String() string {
 	return strings.Join(names, "+")
 }
 
-// ParseProducer returns the producer with a name: openmp, cuda, hip, sycl, or the empty string for none.
+// ParseProducer returns the producer with a name: openmp, cuda, hip, sycl, or the empty string for none. It returns false for other
+// names.
 func ParseProducer(name string) (Producer, bool) {
 	i := slices.Index(producerNames, name)
 	if i < 0 {
@@ -78,10 +79,10 @@ func ParseProducer(name string) (Producer, bool) {
 }
 
 const (
-	headerBytes   = 32 // size of the header in versions 1 and 2
-	headerBytes3  = 40
-	entryBytes    = 40
-	maxEntryCount = 1 << 16
+	headerBytes   = 32      // size of the header in versions 1 and 2
+	headerBytes3  = 40      // size of the header in version 3
+	entryBytes    = 40      // size of an entry in the table of images
+	maxEntryCount = 1 << 16 // maximum number of images of a file
 
 	// These bounds limit the memory to which one file may expand.
 	maxInflated     = 1 << 30

@@ -59,7 +59,7 @@ func readBundles(data []byte, left *budget) ([]bundle, error) {
 	return list, nil
 }
 
-// charge charges the entries to the budget of images.
+// charge charges the entries to the budget of images. It returns an error if these are too many.
 func (b *bundle) charge(left *budget) error {
 	if left.images -= len(b.entries); left.images < 0 {
 		return fmt.Errorf("more than %d images", maxEntryCount)
@@ -101,7 +101,7 @@ var bundleProducers = later.Value[map[string]Producer]{Make: func() map[string]P
 	return map[string]Producer{"openmp": OpenMP, "cuda": CUDA, "hip": HIP, "hipv4": HIP, "sycl": SYCL}
 }}
 
-// bundledImage returns an entry of a bundle as an image. The host's code is no image.
+// bundledImage returns an entry of a bundle as an image. The entry must not be the host's code.
 func bundledImage(label string, e *bundler.Entry) *offload.Image {
 	id := bundler.ParseID(e.ID)
 	entry := BundleEntry{Producer: bundleProducers.Get()[id.Kind], Data: e.Data,
@@ -143,7 +143,7 @@ type prunedBundle struct {
 	kept, removed []int // indexes of entries
 }
 
-// bundles selects images of concatenated bundles.
+// bundles chooses the images to drop from concatenated bundles. It returns the bundles, and whether any image is to be dropped.
 func (e *editor) bundles(label string, data []byte, left *budget) ([]prunedBundle, bool, error) {
 	list, err := readBundles(data, left)
 	if err != nil {
@@ -167,7 +167,7 @@ func (e *editor) bundles(label string, data []byte, left *budget) ([]prunedBundl
 	return out, changed, nil
 }
 
-// choose records whether an image is dropped.
+// choose reports whether an image is to be dropped, and adds the image to Dropped or Kept.
 func (e *editor) choose(img *offload.Image) bool {
 	e.number++
 	if e.selects(img) {
@@ -223,8 +223,8 @@ func (b *prunedBundle) write() ([]byte, error) {
 	return b.frame.Deflate(out)
 }
 
-// inPlace writes a bundle with the remaining entries over its bytes, which have room up to the next bundle. Entries keep their
-// offsets in uncompressed bundles.
+// inPlace writes a bundle with the remaining entries to room, the bytes of the original one. These extend to the next bundle if the
+// bundle is compressed. Entries keep their offsets in uncompressed bundles.
 func (b *prunedBundle) inPlace(room []byte) error {
 	if b.frame != nil {
 		out, err := b.write()

@@ -192,7 +192,7 @@ func (o *object) described() ([]deposit, error) {
 				where := o.loaded(from)
 				if to <= from || le.Uint64(images[16:]) != begin || where == (span{}) || to-from > where.end-where.start ||
 					slices.ContainsFunc(pointers, func(p words) bool { return from < p.addr+uint64(len(p.data)) && p.addr < to }) {
-					continue // no image: those are constants
+					continue // no image: images are constants, so no writable section holds them
 				}
 				data, err := o.in.slice(where.start, to-from)
 				if err != nil {

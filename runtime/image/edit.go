@@ -125,7 +125,7 @@ func (e *editor) file(label string, in *input) error {
 	return nil
 }
 
-// pruned is a run of containers that lose images.
+// pruned is a sequence of concatenated containers from which images are dropped.
 type pruned struct {
 	data    []byte
 	blobs   []prunedBlob
@@ -141,7 +141,7 @@ type prunedBlob struct {
 	entries    []BundleEntry
 }
 
-// containers selects images of concatenated containers.
+// containers chooses the images to drop from concatenated containers, and returns the containers.
 func (e *editor) containers(label string, data []byte, left *budget) (*pruned, error) {
 	p := &pruned{data: data}
 	err := eachContainer(data, left, func(start, end int, entries []BundleEntry) {
@@ -199,7 +199,7 @@ func (p *pruned) shrunk() ([]byte, error) {
 	return out, nil
 }
 
-// write returns a container with the remaining images, or nothing if there are none.
+// write returns a container with the remaining images, or nil if there are none.
 func (b *prunedBlob) write() ([]byte, error) {
 	switch {
 	case len(b.entries) == 0:
@@ -248,7 +248,8 @@ func (p *pruned) inPlace() ([]byte, error) {
 	return out, nil
 }
 
-// place writes a container to room from offset start. The images of an uncompressed container keep their offsets.
+// place writes a container to room, the bytes from offset start. The images of an uncompressed container keep their offsets. It returns
+// an error if the container needs more room.
 func (p *pruned) place(room []byte, start int, b *prunedBlob) error {
 	if b.compressed != Uncompressed {
 		data, err := b.write()

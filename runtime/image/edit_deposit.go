@@ -6,7 +6,8 @@ import (
 )
 
 // deposit plans the change of device code outside of LLVM's containers. It changes in place, but for sections of bundled objects
-// that no segment maps: these lose their bytes and their name, by which clang-offload-bundler finds them.
+// that no segment maps: these lose their bytes and their name, by which clang-offload-bundler finds them. It returns the cut of such a
+// section, else nil.
 func (e *editor) deposit(label string, o *object, d *deposit) (*cut, error) {
 	switch d.kind {
 	case depositBundles:

@@ -95,7 +95,7 @@ type cut struct {
 // removed returns the number of removed bytes.
 func (c *cut) removed() uint64 { return c.end - c.start - uint64(len(c.data)) }
 
-// shrink returns the cut of a section that no segment maps. Later sections move by a multiple of its alignment.
+// shrink returns the cut of a section that no segment maps. Later sections move by a multiple of their largest alignment.
 func (o *object) shrink(s containerSection, p *pruned) (*cut, error) {
 	out, err := p.shrunk()
 	if err != nil {

@@ -36,7 +36,8 @@ const (
 	machineAMDGPU = 224
 )
 
-// identifyELF reads the machine and architecture, and checks that the program and section tables lie within the file.
+// identifyELF sets the kind, target and architecture of an ELF file. It returns an error if the program and section tables do not lie
+// within the file. If no device can load the file, it sets Unusable.
 func identifyELF(img *offload.Image) error {
 	data := img.Data
 	if len(data) < 20 {

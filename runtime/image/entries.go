@@ -40,7 +40,8 @@ var entryLayouts = []entryLayout{
 	{section: "hip_offloading_entries", bytes: 32, name: 8, size: 16, flags: 24, data: 28, producer: HIP},
 }
 
-// relocations are the relocation types in entry tables: the 64-bit address of a symbol, and an offset from the load address.
+// relocations are the relocation types in entry tables, by ELF machine: the 64-bit address of a symbol, and an offset from the load
+// address.
 var relocations = later.Value[map[uint16]struct{ absolute, relative uint32 }]{Make: func() map[uint16]struct{ absolute, relative uint32 } {
 	return map[uint16]struct{ absolute, relative uint32 }{
 		21:  {38, 22},
@@ -181,7 +182,7 @@ func (o *object) linkedNames(tables []*entryTable) error {
 	})
 }
 
-// relatives calls f for each relative relocation of a linked file.
+// relatives calls f for each relative relocation of a linked file, with the address that it changes and the addend.
 func (o *object) relatives(f func(addr, addend uint64)) error {
 	relative := relocations.Get()[o.machine].relative
 	for i := uint32(1); i < o.sections(); i++ {
@@ -221,7 +222,7 @@ func (o *object) relas(s section, f func(offset uint64, kind, symbol uint32, add
 	return nil
 }
 
-// loaded returns the bytes of the loaded segment from an address to its end.
+// loaded returns the range of bytes from an address to the end of the segment that is loaded there, or zero if none is.
 func (o *object) loaded(addr uint64) span {
 	le := binary.LittleEndian
 	for h := o.segments; len(h) >= segmentBytes; h = h[segmentBytes:] {
@@ -260,7 +261,7 @@ func (o *object) symbols(index uint32) (*symbols, error) {
 	return s, nil
 }
 
-// place returns the bytes of a section from a symbol plus an addend.
+// place returns the range of bytes from a symbol plus an addend to the end of the symbol's section.
 func (s *symbols) place(symbol uint32, addend uint64) (span, error) {
 	le := binary.LittleEndian
 	n := uint64(symbol)

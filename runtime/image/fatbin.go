@@ -107,7 +107,8 @@ func (e *fatbinEntry) image(label string, left *budget) *offload.Image {
 	return fatbinImage(label, e.head, e.data, left)
 }
 
-// fatbinImage returns an entry of a fat binary as an image. The architecture in the bytes overrides that in the header.
+// fatbinImage returns an entry of a fat binary as an image. The architecture in the bytes overrides that in the header. Errors are in
+// the image's Unusable.
 func fatbinImage(label string, head, data []byte, left *budget) *offload.Image {
 	le := binary.LittleEndian
 	kind, arch := le.Uint16(head), fmt.Sprintf("sm_%d", le.Uint32(head[28:]))

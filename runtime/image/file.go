@@ -22,7 +22,7 @@ type File struct {
 	unmap func() error
 }
 
-// OpenFile maps a file into memory. Errors: NotFound and HostIO.
+// OpenFile maps a file into memory, or reads it on systems other than Linux. Its errors have the code NotFound or HostIO.
 func OpenFile(path string) (*File, error) {
 	if err := checkRegular(path); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func OpenFile(path string) (*File, error) {
 	return &File{Path: path, Data: data, info: info, unmap: unmap}, nil
 }
 
-// checkRegular returns an error for what is no file of bytes: reading a named pipe or a device may never end.
+// checkRegular returns an error if path is not that of a regular file: reading a named pipe or a device may never end.
 func checkRegular(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -150,7 +150,7 @@ func neighbour(path string) string {
 	return ""
 }
 
-// ReplaceFile is [atomicfile.Write] with errors of package offload: NotFound and HostIO.
+// ReplaceFile is like [atomicfile.Write], but returns errors of package offload, with the code NotFound or HostIO.
 func ReplaceFile(path string, data []byte) error {
 	if err := atomicfile.Write(path, data); err != nil {
 		return fileError("write", path, err)
@@ -174,7 +174,7 @@ func copyRange(w *os.File, r *os.File, off, n uint64) error {
 }
 
 // Rewrite applies an edit to the file and writes the result to path atomically, with the file's mode and owner. The kernel
-// copies unchanged parts.
+// copies unchanged parts. Rewrite fails if the file has changed since OpenFile.
 func (f *File) Rewrite(path string, e *Edit) error {
 	r, err := os.Open(f.Path)
 	if err != nil {

@@ -54,7 +54,8 @@ func Split(label string, data []byte) ([]*offload.Image, error) {
 	return lib.Images, nil
 }
 
-// Identify identifies a single image.
+// Identify identifies a single image. It returns an InvalidBinary error for damaged and unknown bytes and for containers, and an
+// Unsupported error for formats that are not read.
 func Identify(label string, data []byte) (*offload.Image, error) {
 	img := &offload.Image{Label: label, Data: data}
 	switch {

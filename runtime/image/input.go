@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	chunk      = 64 << 10
-	extraBytes = 1 << 20 // slack in bytes for repeated reads of small files
-	readRatio  = 4
+	chunk      = 64 << 10 // maximum number of bytes of relocations that are read at once
+	extraBytes = 1 << 20  // slack in bytes for repeated reads of small files
+	readRatio  = 4        // bytes that may be read for each byte of the file
 )
 
 // input is a file or a part of one. Only the requested parts are read.

@@ -59,7 +59,8 @@ func sameProcessor(declared, found string) bool {
 	return err1 == nil && err2 == nil && !amdgpu.Contradicts(a, b)
 }
 
-// mergedArch returns a declared target ID with the features that only the bytes state.
+// mergedArch returns the target ID found in the bytes, with the features that it leaves open set as declared. It returns found if either
+// text is no target ID.
 func mergedArch(declared, found string) string {
 	a, err1 := amdgpu.Parse(declared)
 	b, err2 := amdgpu.Parse(found)

@@ -123,7 +123,7 @@ func (o *object) section(i uint32) (section, bool) {
 	}, true
 }
 
-// named reports whether a section has a name.
+// named reports whether the name of section s is name.
 func (o *object) named(s section, name string) bool {
 	if uint64(s.name) >= uint64(len(o.names)) {
 		return false

@@ -107,8 +107,8 @@ func (e *BundleEntry) setArch(label string, img *offload.Image) error {
 	return nil
 }
 
-// Clash returns two of the architectures that one file may not have code for: target IDs of one AMD processor that set
-// different features. A device could run both. The result is false if there are none.
+// Clash returns two of the architectures whose code one file must not have together: target IDs of one AMD processor that set different
+// features, so that a device could run both. ok is false if there are none.
 func Clash(archs []string) (a, b string, ok bool) {
 	for i, x := range archs {
 		first, err := amdgpu.Parse(x)

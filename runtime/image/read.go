@@ -30,7 +30,7 @@ func (r Reader) Read(label string, data []byte) (offload.Library, error) {
 	return r.read(label, newInput(data))
 }
 
-// ReadAt is Read for a file that is not in memory. It reads only the needed parts of a file with embedded containers.
+// ReadAt is like Read for a file that is not in memory. It reads only the needed parts of a file with embedded containers.
 func (r Reader) ReadAt(label string, file io.ReaderAt, size int64) (offload.Library, error) {
 	if size < 0 {
 		return offload.Library{}, invalid(label, "a size of %d bytes", size)

@@ -39,14 +39,14 @@ func find(name string) (processor, bool) {
 	return processor{}, false
 }
 
-// The versions of the ABI in the header of an ELF file, from which the flags have features.
+// Versions of the ABI in the header of an ELF file. Since abiV3 the flags have a bit for each feature, since abiV4 two.
 const (
 	abiV3 = 1
 	abiV4 = 2
 )
 
-// OfFlags returns the target ID in the flags of an ELF file with a version of the ABI. It is zero if the flags have none, as
-// before version 3 of code objects.
+// OfFlags returns the target ID in the flags of an ELF file with the version abi. It is zero if the processor is unknown, and before
+// version 3 of code objects, whose flags have no features.
 func OfFlags(flags uint32, abi byte) ID {
 	var p processor
 	for _, candidate := range processors {

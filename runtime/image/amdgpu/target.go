@@ -41,8 +41,8 @@ func (id ID) String() string {
 	return text
 }
 
-// Parse reads a target ID, whose features may be in any order. Errors: a processor or a feature that LLVM does not know, a feature
-// that the processor lacks, and one without a sign or named twice.
+// Parse reads a target ID, whose features may be in any order. It returns an error for a processor or a feature that LLVM does not know,
+// for a feature that the processor lacks, and for one without a sign or named twice.
 func Parse(text string) (ID, error) {
 	words := strings.Split(text, ":")
 	id := ID{Processor: words[0]}
@@ -122,7 +122,7 @@ func Coexist(a, b ID) bool {
 	return a.Processor != b.Processor || set(a.SRAMECC) == set(b.SRAMECC) && set(a.XNACK) == set(b.XNACK)
 }
 
-// Merge returns a, with the features that it leaves open set as in b. The IDs must not contradict each other.
+// Merge returns a, with the features that a leaves open set as in b. The IDs must not contradict each other.
 func Merge(a, b ID) ID {
 	if a.SRAMECC == Any {
 		a.SRAMECC = b.SRAMECC

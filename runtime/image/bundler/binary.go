@@ -72,7 +72,7 @@ func (b *Binary) Align() int {
 	return page
 }
 
-// WriteBinary returns a binary bundle whose entries' data have an alignment.
+// WriteBinary returns a binary bundle whose entries' data are aligned to align bytes.
 func WriteBinary(entries []Entry, align int) []byte {
 	at := headSize(entries)
 	placed := make([]Entry, len(entries))
@@ -86,7 +86,7 @@ func WriteBinary(entries []Entry, align int) []byte {
 	return out
 }
 
-// PutBinary writes a binary bundle to out, with the data at the entries' offsets.
+// PutBinary writes a binary bundle to out, which must have room, with the data at the entries' offsets.
 func PutBinary(out []byte, entries []Entry) {
 	le := binary.LittleEndian
 	head := le.AppendUint64(append(out[:0], Magic...), uint64(len(entries)))
@@ -99,7 +99,7 @@ func PutBinary(out []byte, entries []Entry) {
 	}
 }
 
-// headSize returns the bytes of the header and the table.
+// headSize returns the number of bytes of the header and the table.
 func headSize(entries []Entry) int {
 	n := headerBytes
 	for _, e := range entries {

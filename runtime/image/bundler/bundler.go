@@ -11,7 +11,7 @@ import (
 // Magic begins binary bundles, and is the prefix of the sections of bundled objects.
 const Magic = "__CLANG_OFFLOAD_BUNDLE__"
 
-// maxEntries is the largest number of entries of a bundle.
+// maxEntries is the maximum number of entries of a bundle.
 const maxEntries = 1 << 16
 
 // Entry is the code of one target in a bundle.

@@ -23,12 +23,12 @@ const (
 
 // Frame is the header of a compressed bundle.
 type Frame struct {
-	Version  int // 1 to 3
-	Method   int
-	Size     int    // bytes of the file; 0 in version 1, which does not state it
-	Inflated uint64 // bytes of the bundle
-	digest   uint64
-	head     int
+	Version  int    // 1 to 3
+	Method   int    // methodZlib or methodZstd
+	Size     int    // bytes of the compressed bundle with its header; 0 in version 1, which does not state it
+	Inflated uint64 // bytes of the bundle after decompression
+	digest   uint64 // that of the bundle after decompression
+	head     int    // bytes of the header
 }
 
 // IsCompressed reports whether data begins with a compressed bundle.
@@ -73,7 +73,7 @@ func ReadFrame(data []byte) (Frame, error) {
 	return f, nil
 }
 
-// Inflate returns the bundle of a frame that begins data. The caller has checked its size.
+// Inflate returns the decompressed bundle whose frame begins data. It allocates Inflated bytes, which the caller must have checked.
 func (f Frame) Inflate(data []byte) ([]byte, error) {
 	if f.Size > 0 {
 		data = data[:f.Size]

@@ -13,7 +13,7 @@ const (
 // comments are the signs that begin a comment in the languages of text bundles: assembly, LLVM IR, and C.
 var comments = []string{"#", ";", "//"}
 
-// commentOf returns the comment sign of a text bundle, or "".
+// commentOf returns the comment sign of a text bundle, or "" if data is none.
 func commentOf(data []byte) string {
 	head := bytes.TrimLeft(data[:min(len(data), 64)], "\r\n")
 	for _, c := range comments {
@@ -88,8 +88,8 @@ func ReadText(data []byte) ([]TextEntry, error) {
 	}
 }
 
-// line returns the text from a position to the end of its line, and the position of the next line. It returns false if no
-// line break follows within the greatest length of an identifier.
+// line returns the text from position at to the end of its line, and the position of the next line. It returns false if no
+// line break follows within the maximum length of an identifier.
 func line(data []byte, at int) (text string, next int, ok bool) {
 	n := bytes.IndexByte(data[at:min(len(data), at+maxIDBytes+2)], '\n')
 	if n < 0 {
