@@ -17,7 +17,7 @@
 //
 // Programs of Go are searched for containers, since go:embed makes a variable that no table names.
 //
-// Containers are written in version 1, which all versions of LLVM since 14 read.
+// By default, containers are written in version 1, which all versions of LLVM since 14 read.
 //
 // zstd comes from klauspost/compress and LZ4 from pierrec/lz4, pure Go with bounds on their output.
 package image

@@ -32,8 +32,8 @@ func (p *Param) Check(a *Arg, size int64) *Error {
 	return nil
 }
 
-// Bytes returns the number of bytes of a buffer argument's elements, computed from its extents. A buffer of rank 0 has no
-// extents. ok is false for extents that are negative or too large.
+// Bytes returns the number of bytes of a buffer argument's elements, computed from its extents. It is 0 for a parameter of rank 0,
+// whose buffers have no extents. ok is false for extents that are negative or too large.
 func (p *Param) Bytes(a *Arg) (n int64, ok bool) {
 	if p.Rank == 0 {
 		return 0, true

@@ -58,7 +58,7 @@ func toWire(err error, depth int) *wireError {
 }
 
 // DecodeError returns the error that EncodeError encoded: equal in every field, with causes of other types as plain errors of
-// the same text. Damaged bytes yield a BackendFailure error.
+// the same text. No bytes yield nil, and damaged bytes a BackendFailure error.
 func DecodeError(data []byte) error {
 	if len(data) == 0 {
 		return nil

@@ -137,9 +137,9 @@ type Queue interface {
 	Retrieve(dst []byte, src Span) error
 	// Exchange copies between memories that this queue's device can access; the ranges do not overlap.
 	Exchange(dst, src Span) error
-	// Fill repeats pattern (1, 2, 4, 8 or 16 bytes) over dst.
+	// Fill repeats pattern (1, 2, 4, 8 or 16 bytes) over dst, whose size is a multiple of the pattern's.
 	Fill(dst Span, pattern []byte) error
-	// Launch starts a kernel. It does not retain l: the caller may fill it again for the next launch.
+	// Launch issues a launch of a kernel. It does not retain l: the caller may reuse it for the next launch.
 	Launch(l *Launch) error
 	// Host calls fn in order with the other commands. fn must not wait for this queue.
 	Host(fn func() error) error
@@ -154,7 +154,7 @@ type Queue interface {
 	// that no event of a waiting caller covers, with the number of further ones. If ctx ends first, the running command is
 	// cancelled where the device can, the others are dropped, and the error is Cancelled.
 	Sync(ctx context.Context) error
-	// Close waits for the commands and ends the queue.
+	// Close waits for the commands and ends the queue. It returns the first failure that has not been reported.
 	Close() error
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Code is the class of an error. The names are liboffload's in lower-kebab form, and a few of our own.
+// Code is the class of an error. The codes are liboffload's, as words in lower case joined by hyphens, and a few of our own.
 type Code string
 
 // The error codes.
@@ -94,8 +94,8 @@ func (e *Error) On(device, label string) *Error {
 	return e
 }
 
-// Error returns one line: operation, object, device, detail and code. It omits hint and position, which callers print
-// separately.
+// Error returns one line: operation, object, device, detail, cause, the number of further failures, and code. It omits hint and
+// position, which callers print separately.
 func (e *Error) Error() string { return fmt.Sprintf("%s [%s]", e.Message(), e.Code) }
 
 // Message returns the text of Error without the code.
@@ -160,7 +160,8 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Nameless returns err without the name of its device, for a caller that knows the device by another name.
+// Nameless returns a copy of the first [*Error] in err's chain without the name of its device, for a caller that knows the device by
+// another name. It returns err itself if there is no such name.
 func Nameless(err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Device == "" {

@@ -52,7 +52,7 @@ type ImageKind string
 // The image kinds.
 const (
 	ImageIR      ImageKind = "ir"  // portable kernel IR, binary form
-	ImageELF     ImageKind = "elf" // shared object for the host, or a cubin
+	ImageELF     ImageKind = "elf" // shared object for the host, or a code object for AMD's GPUs
 	ImagePTX     ImageKind = "ptx"
 	ImageCubin   ImageKind = "cubin"
 	ImageFatbin  ImageKind = "fatbin"

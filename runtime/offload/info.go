@@ -97,7 +97,7 @@ type Symbol struct {
 
 // Classes of devices, for [DeviceInfo.Class]; a plugin may use values between them.
 const (
-	ClassRemote        = 100 // on another machine
+	ClassRemote        = 100 // of another process or machine
 	ClassEmulated      = 200 // a CPU behind a GPU interface
 	ClassCPU           = 300
 	ClassIntegratedGPU = 400

@@ -11,11 +11,11 @@ type Occupied interface {
 type Occupancy struct {
 	Items       int // work-items of a group that PerUnit and Groups are for
 	Suggested   int // work-items of a group that occupy the device best
-	Most        int // most work-items of a group
-	Multiple    int // group sizes that are multiples of it use all lanes
+	Most        int // maximum number of work-items of a group
+	Multiple    int // group sizes that are multiples of this number use all lanes
 	PerUnit     int // groups that one compute unit runs at the same time; see Fits
 	Groups      int // groups that the device runs at the same time; see Fits
-	Cooperative int // most groups of a cooperative launch; 0: the kernel has no cooperative launches
+	Cooperative int // maximum number of groups of a cooperative launch; 0: the kernel has no cooperative launches
 
 	Fits bool // PerUnit and Groups are known; they are 0 if a group is too large for the device
 }

@@ -66,13 +66,13 @@ type Prepared any
 
 // Marker creates fence-only events on a [Queue]; unlike Record they are not error boundaries. Default: Record.
 type Marker interface {
-	// Mark is Record for an event that covers no commands: their failures belong to the next recorded event.
+	// Mark is like Record, but the event covers no commands: the failures of those before it belong to the next recorded event.
 	Mark() (Event, error)
 }
 
 // Stamper creates marks with a time on a [Queue] whose device has a clock of its own. Default: Mark.
 type Stamper interface {
-	// Stamp is Mark for an event that the device itself reaches, so that it has a time on the device's clock.
+	// Stamp is like Mark, but the device itself reaches the event, which therefore has a time on the device's clock.
 	Stamp() (Event, error)
 }
 
@@ -81,14 +81,14 @@ type Timekeeper interface {
 	// Now returns the time from an earlier event of the device to now, and the number of the newest command; idle means that it
 	// has ended. ok is false without such a time. From the first call on, the queue keeps the times at which commands end.
 	Now(since Event) (ns int64, newest uint64, idle, ok bool)
-	// Ended returns the time from an earlier event of the device to the end of a command. done is false while it is
-	// outstanding, and ok if its time is no longer kept.
+	// Ended returns the time from an earlier event of the device to the end of the command with this number. done is false while the
+	// command is outstanding. ok is false while it is, and if its time is not kept.
 	Ended(number uint64, since Event) (ns int64, done, ok bool)
 }
 
 // PromptSubmitter is a [Queue] that can copy from memory of the host that is about to change. Default: Submit of a copy.
 type PromptSubmitter interface {
-	// SubmitNow is Submit of bytes that the caller may change after the return.
+	// SubmitNow is like Submit, but the caller may change src after the return.
 	SubmitNow(dst Span, src []byte) error
 }
 
@@ -155,14 +155,14 @@ type Mover interface {
 
 // Flow is a copy from the memory of a member to that of another one.
 type Flow struct {
-	From, To             int
-	Source, Target, Size int64 // bytes; the offsets are from the beginning of the arguments
+	From, To             int   // indexes of the members
+	Source, Target, Size int64 // offset in the memory of From, offset in that of To, and size, in bytes; offsets are from the arguments' beginnings
 }
 
 // Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i]. Both arguments
 // are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
 //
-// A part ends when all others have begun. If one fails, the others fail.
+// A part may wait until all others have begun. If one fails, the others fail.
 type Joint interface {
 	// Fail makes all parts fail, for a device whose part cannot be issued.
 	Fail(why error)
@@ -242,8 +242,8 @@ type Losable interface {
 
 // Growing is a [Platform] to which parts may be added while it is open. Default: its devices are those of Devices.
 type Growing interface {
-	// Joined returns the parts so far, oldest first: each has devices of its own. more is closed when the next one has joined. Close of
-	// the whole closes them.
+	// Joined returns the parts so far, oldest first: each has devices of its own. more is closed when the next part has joined. Close of
+	// the whole platform closes the parts.
 	Joined() (parts []Platform, more <-chan struct{})
 }
 

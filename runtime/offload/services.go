@@ -6,7 +6,7 @@ import (
 )
 
 // Services are the requests that device code may make of the host while a kernel runs. Methods are called concurrently, on
-// goroutines or threads of the plugin. These never issue commands or wait for them.
+// goroutines or threads of the plugin, never on a goroutine that issues commands or waits for them.
 type Services interface {
 	// Print receives a line that a work-item printed. The lines of one work-item arrive in program order.
 	Print(m *Message)

@@ -35,7 +35,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// Size returns the number of bytes of one element; 1 for Opaque.
+// Size returns the number of bytes of one element; 1 for Opaque, and 0 for unknown types.
 func (t Type) Size() int {
 	if t < numTypes {
 		return typeSizes[t]
@@ -74,7 +74,7 @@ func (k MemoryKind) String() string {
 	return fmt.Sprintf("memory-kind(%d)", uint8(k))
 }
 
-// DeviceType is the class of a device.
+// DeviceType is the kind of a device's processor.
 type DeviceType uint8
 
 // The device types.

@@ -41,8 +41,8 @@ func (id ID) String() string {
 	return text
 }
 
-// Parse reads a target ID, whose features may be in any order. It returns an error for a processor or a feature that LLVM does not know,
-// for a feature that the processor lacks, and for one without a sign or named twice.
+// Parse reads a target ID, whose features may be in any order. It returns an error for a processor or a feature that LLVM does not
+// know. A feature that the processor lacks, that has no sign, or that is named twice is an error, too.
 func Parse(text string) (ID, error) {
 	words := strings.Split(text, ":")
 	id := ID{Processor: words[0]}
