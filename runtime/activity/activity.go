@@ -99,10 +99,10 @@ const (
 	size     = 4096
 )
 
-// CountReads returns a reader that counts received bytes.
+// CountReads returns a reader that counts the bytes read from r as received.
 func CountReads(r io.Reader) io.Reader { return reads{r} }
 
-// CountWrites returns a writer that counts sent bytes.
+// CountWrites returns a writer that counts the bytes written to w as sent.
 func CountWrites(w io.Writer) io.Writer { return writes{w} }
 
 type reads struct{ io.Reader }

@@ -14,7 +14,7 @@ import (
 // memoryName is the name of the shared memory, which the system shows as that of an open file of the process.
 const memoryName = "orepl-activity"
 
-// Publish lets other processes of the user see the counts, which begin at 0. It is called before others use them.
+// Publish lets other processes of the user see the counts, which begin at 0. It must be called before the process counts anything.
 func Publish() error {
 	mu.Lock()
 	defer mu.Unlock()

@@ -17,7 +17,8 @@ func Write(path string, data []byte) error {
 	})
 }
 
-// Replace is [Write] of what a function writes. The attributes are those of path, or of source if path does not exist.
+// Replace is like [Write], but the function write writes the contents. The attributes are those of path, or of source if path does not
+// exist.
 func Replace(path, source string, write func(*os.File) error) error {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

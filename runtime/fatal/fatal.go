@@ -1,5 +1,5 @@
-// Package fatal ends the process for reasons that no call can return. They are a thread that native code ended or made deaf to
-// signals, and a device that does not stop. The command line installs a handler that prints the reason and exits with its code.
+// Package fatal ends the process for reasons that no call can return. They are a thread that native code ended or whose signals it
+// blocked, and a device that does not stop. The command line installs a handler that prints the reason and exits with its code.
 package fatal
 
 import (

@@ -18,8 +18,8 @@ import (
 // mostLines is the maximum number of nodes that the text shows.
 const mostLines = 200
 
-// String returns the graph as text, with one line per command: its number, its name, its operands, and the commands that it
-// depends on.
+// String returns the graph as text, with one line for each of the first mostLines commands: its number, its name, its operands, and
+// the commands that it depends on.
 func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph of %s", spelling.Count(len(g.nodes), "command"))
@@ -158,14 +158,14 @@ const (
 	mostChars  = 44  // of a line in a box
 )
 
-// MostDrawn is the number of nodes that SVG draws at most.
+// MostDrawn is the maximum number of nodes that SVG draws.
 const MostDrawn = 2000
 
 // colors are the fills of boxes by queue, light tints that black text is readable on.
 var colors = []string{"#d6e8f5", "#fbe3cf", "#d3efe4", "#f4dcea", "#fdf0cc", "#e3e3e3"}
 
-// SVG returns a drawing: a box for each command, below those that it depends on, and an arrow for each dependency. The colour of
-// a box tells its queue. Errors: InvalidSize for more than [MostDrawn] commands.
+// SVG returns a drawing: a box for each command, below those that it depends on, and an arrow for each dependency. Boxes of one queue
+// have one colour. More than [MostDrawn] commands are an InvalidSize error.
 func (g *Graph) SVG() (string, error) {
 	if len(g.nodes) > MostDrawn {
 		return "", offload.Errorf(offload.InvalidSize, "graph", "a drawing has at most %d commands, not %d", MostDrawn, len(g.nodes)).

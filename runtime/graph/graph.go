@@ -37,7 +37,7 @@ type Capture struct {
 	err     error
 }
 
-// mostNodes is the largest number of commands of a graph.
+// mostNodes is the maximum number of commands of a graph.
 const mostNodes = 1 << 16
 
 // Begin begins a capture of the commands of an owner, see [session.Session.Watch]. They run as they would without it.
@@ -159,8 +159,8 @@ func overlapping(list []use, a Access, needs map[int]bool) (rest []use) {
 	return rest
 }
 
-// Connect computes the dependencies. A command depends on those whose memory it shares if one of both writes, and on those that its
-// queue waits for. It must be called after a change of a node's buffers.
+// Connect computes the dependencies. A command depends on earlier ones that share memory with it, if one of the two writes the memory,
+// and on those that its queue waits for. Connect must be called after a change of a node's buffers.
 func (g *Graph) Connect() {
 	reads, writes := map[uint64][]use{}, map[uint64][]use{} // that no later write covers
 	last := map[*session.Queue]int{}                        // 1 + the last node that waits, by queue
@@ -242,8 +242,8 @@ func (g *Graph) Node(name string) (*Node, error) {
 	return nil, e.WithHint("the nodes are %s", strings.Join(names[:min(len(names), 10)], ", "))
 }
 
-// Parameter returns the number of a launch's parameter. Errors: NotFound with the names of the parameters, InvalidArgument for
-// a command that is no launch.
+// Parameter returns the index of the launch's parameter with a name, which is its index for one without a name. Errors: NotFound with
+// the names of the parameters, InvalidArgument for a command that is no launch.
 func (n *Node) Parameter(name string) (int, error) {
 	if n.Call == nil {
 		return 0, offload.Errorf(offload.InvalidArgument, "graph", "the node %q is a %s, which has no parameters", n.Name, n.Kind).
@@ -285,8 +285,8 @@ func (g *Graph) Replace(old, fresh *session.Buffer) error {
 	return nil
 }
 
-// Replay issues the commands again, and returns an event that is reached when they have run. A queue whose space is used up
-// waits for it until ctx ends. Errors: those of the commands, of which the earlier ones were issued.
+// Replay issues the commands again, and returns an event that is reached when they have run. If a queue has no space, Replay waits
+// for space until ctx ends. If a command fails, Replay returns its error; the commands before it were issued.
 func (g *Graph) Replay(ctx context.Context) (*session.Event, error) {
 	if len(g.nodes) == 0 {
 		return nil, offload.Errorf(offload.InvalidArgument, "graph", "the graph has no commands").WithHint("launch kernels or copy buffers in the captured function")
@@ -315,7 +315,7 @@ func (g *Graph) Replay(ctx context.Context) (*session.Event, error) {
 	return end.Record("graph")
 }
 
-// Free frees the buffers that the graph keeps.
+// Free frees the buffers that the graph keeps. The graph has no commands afterwards.
 func (g *Graph) Free() {
 	for _, b := range g.owned {
 		_ = b.Free() // the graph is the only owner

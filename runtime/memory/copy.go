@@ -18,7 +18,7 @@ const (
 )
 
 // Copy copies src to dst, up to the shorter length, and returns the number of bytes. The slices must not overlap. Large copies
-// use two goroutines and non-temporal stores.
+// use two goroutines, and on some processors non-temporal stores.
 func Copy(dst, src []byte) int {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]

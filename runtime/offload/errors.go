@@ -160,8 +160,8 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Nameless returns a copy of the first [*Error] in err's chain without the name of its device, for a caller that knows the device by
-// another name. It returns err itself if there is no such name.
+// Nameless returns a copy of the first [*Error] in err's chain without the name of its device. It returns err itself if there is no
+// such name. It serves callers that know the device by another name.
 func Nameless(err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Device == "" {

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// directRanks is the greatest size of a group whose members send to all others at once.
+	// directRanks is the maximum size of a group whose members send to all others directly.
 	directRanks = 16
-	// wholeBytes is the greatest number of bytes of which members reduce all instead of a part.
+	// wholeBytes is the maximum number of bytes that one member reduces as a whole; of more, each member reduces a part.
 	wholeBytes = 64 << 10
 )
 

@@ -32,20 +32,20 @@ type Data struct {
 	Bytes []byte
 }
 
-// Send sends a payload to a process. Messages to one process with one tag arrive in the order of the calls of Send. The result is that
-// of the transport, which may have sent the message before it is received.
+// Send sends a payload to a member. Messages to one member with one tag arrive in the order of the calls of Send. The channel receives
+// the error of sending, or nil when the message has been sent, which may be before it is received.
 func (g *Group) Send(to int, tag uint64, p *Payload) <-chan error {
 	s := &sending{payload: p, parcel: parcel{header: header{Key: key{Context: g.context, Number: tag}, Type: p.Type, Count: uint64(p.Count)}}}
 	g.w.send(g.members[to], s)
 	return s.done
 }
 
-// Receive expects a message of a process with a tag. Calls of Receive get the messages in order.
+// Receive expects a message of a member with a tag. Calls of Receive get the messages in order.
 func (g *Group) Receive(from int, tag uint64) *Receipt {
 	return g.w.post(g, g.members[from], key{Context: g.context, Number: tag})
 }
 
-// ReceiveAny expects a message of any member with a tag. The message goes to the receipt that was asked for first, of one member or any.
+// ReceiveAny expects a message of any member with a tag. If receipts of Receive and ReceiveAny both match a message, the older one gets it.
 func (g *Group) ReceiveAny(tag uint64) *Receipt {
 	return g.w.postAny(g, key{Context: g.context, Number: tag})
 }
@@ -54,7 +54,7 @@ func (g *Group) ReceiveAny(tag uint64) *Receipt {
 func (r *Receipt) From() int { return slices.Index(r.g.members, r.sender) }
 
 // Data returns the message, once it has arrived. Errors: Closed after the end of the scripts of all processes that might send it;
-// DeviceLost after the loss of any process of the job; Cancelled if the sender could not send.
+// DeviceLost after the loss of any process of the job; Cancelled if the sender could not send; the cause of ctx if ctx ends first.
 func (r *Receipt) Data(ctx context.Context) (Data, error) {
 	p, err := r.wait(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
 	return p.data, c.agree(from, p)
 }
 
-// agree compares the operation of another member with this one.
+// agree returns an error if the operation of another member, with p, differs from this one in kind, root, type or length.
 func (c *Call) agree(from int, p *parcel) error {
 	me := c.g.rank
 	wrong := func(code offload.Code, format string, args ...any) error {

@@ -78,7 +78,7 @@ func write(w io.Writer, p *parcel) error {
 	return err
 }
 
-// smallData is the greatest number of bytes that are sent together with the header.
+// smallData is the maximum number of bytes that are sent together with the header.
 const smallData = 64 << 10
 
 func read(r io.Reader, buf []byte) (*parcel, error) {

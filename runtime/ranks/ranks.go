@@ -26,7 +26,7 @@ type Links interface {
 	// Dial opens a stream to another process.
 	Dial(rank int) (io.WriteCloser, error)
 	// Serve calls accept for each stream that another process opens. It calls left once for each process that has ended its script,
-	// with a nil error, or is lost. Both return soon. Streams of a process that has ended may still have data.
+	// with a nil error, or is lost. accept and left return soon. Streams of a process that has ended may still have data.
 	Serve(accept func(rank int, r io.ReadCloser), left func(rank int, why error))
 }
 

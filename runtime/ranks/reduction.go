@@ -84,7 +84,7 @@ func combine[T number](r Reduction, ys, xs []byte) {
 	}
 }
 
-// elements returns memory as elements. It copies none, unless they are not aligned.
+// elements returns memory as elements, or a copy of it if it is not aligned for them.
 func elements[T number](b []byte) []T {
 	size := int(unsafe.Sizeof(*new(T)))
 	n := len(b) / size

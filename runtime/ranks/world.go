@@ -20,7 +20,7 @@ type World struct {
 	posted map[key][]*Receipt // messages that are expected of any process of a group
 	serial uint64             // number of messages that have arrived, and of those expected
 	lost   error              // a process is lost: all operations fail
-	used   bool               // Claim has been called without the end of its use
+	used   bool               // Claim has been called, and the release that it returned has not
 }
 
 // peer is a process of the job. The fields are guarded by the mutex of the world.
@@ -96,7 +96,7 @@ type Receipt struct {
 	err    error
 }
 
-// wait returns the message. After an error of ctx the message may be received again.
+// wait returns the message, once it has arrived. If ctx ends first, a later receipt gets the message.
 func (r *Receipt) wait(ctx context.Context) (*parcel, error) {
 	select {
 	case <-r.done:
@@ -308,7 +308,7 @@ func (w *World) failAny(why func(*Receipt) error) {
 	}
 }
 
-// fail ends all that waits for a process. The caller holds the mutex.
+// fail ends with err the receipts that wait for a process, and the messages in the queue to it. The caller holds the mutex.
 func (p *peer) fail(err error) {
 	for k, list := range p.posted {
 		delete(p.posted, k)
@@ -322,7 +322,7 @@ func (p *peer) fail(err error) {
 	p.queue = nil
 }
 
-// leave handles the end of a process.
+// leave handles the end of a process, or its loss if why is not nil.
 func (w *World) leave(rank int, why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -122,7 +122,7 @@ const (
 // contents are the distinct contents of a file.
 type contents map[content][]byte
 
-// add returns the name of some bytes, or "" if all are zero.
+// add adds a content and returns its name, or returns "" if all bytes are zero.
 func (c contents) add(data []byte) content {
 	if !slices.ContainsFunc(data, func(b byte) bool { return b != 0 }) {
 		return ""
@@ -130,7 +130,7 @@ func (c contents) add(data []byte) content {
 	return c.keep(data)
 }
 
-// keep returns the name of some bytes.
+// keep adds a content and returns its name.
 func (c contents) keep(data []byte) content {
 	sum := sha256.Sum256(data)
 	name := content(hex.EncodeToString(sum[:]))
@@ -209,7 +209,7 @@ func Read(in io.ReaderAt, size int64) (*File, error) {
 	return f, f.check()
 }
 
-// extract returns the bytes of a member, of at most limit.
+// extract returns the bytes of a member of the archive. More than limit bytes are an error.
 func extract(e *zip.File, limit int64) ([]byte, error) {
 	r, err := e.Open()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Limit is the number of bytes of all buffers that a recording keeps at most.
+// Limit is the maximum number of bytes of all buffers together that a recording keeps.
 const Limit = 1 << 30
 
 // Recorder collects the commands that are issued to the queues of a session until Finish.

@@ -135,7 +135,7 @@ func (r *Replay) view(v *view) (*session.Buffer, error) {
 	return r.memories[v.Memory].View(session.ViewOptions{Start: v.Offset, Dims: v.Dims, Type: t, Elem: v.Elem, Label: r.file.Memories[v.Memory].Label})
 }
 
-// command returns a command of the session.
+// command returns a recorded command as one of the session.
 func (r *Replay) command(ctx context.Context, c *command) (_ *session.Command, err error) {
 	out := &session.Command{Kind: session.CommandKind(c.Kind), Queue: r.queues[c.Queue], At: c.At, Origin: c.Origin, Behind: r.queues[c.Behind]}
 	if c.Rect != nil {
@@ -253,8 +253,8 @@ func (r *Replay) sync(ctx context.Context) error {
 // Difference is a buffer whose contents differ from the recorded ones.
 type Difference struct {
 	Label         string
-	Element       int64 // the first one that differs
-	Count, Of     int64
+	Element       int64 // index of the first element that differs
+	Count, Of     int64 // number of elements that differ, and of all elements
 	Got, Recorded string
 }
 

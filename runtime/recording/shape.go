@@ -10,7 +10,7 @@ type Shape struct {
 	Kernel string
 	Size   [3]int
 	Group  []int // the recorded group size; nil: the device's choice
-	Most   int   // most work-items of a group
+	Most   int   // maximum number of work-items of a group
 
 	launch int // position in the commands
 }
@@ -49,7 +49,8 @@ func (r *Replay) SetGroup(s Shape, group []int) error {
 	return nil
 }
 
-// Time runs the replay like [Replay.Run], but waits before and after each of the launches. It returns the time of each.
+// Time runs the replay like [Replay.Run], but waits before and after each of the launches, which must be in the order of the recording.
+// It returns the time of each.
 func (r *Replay) Time(ctx context.Context, launches []Shape) ([]time.Duration, error) {
 	times, next := make([]time.Duration, len(launches)), 0
 	for i, c := range r.commands {

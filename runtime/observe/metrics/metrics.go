@@ -25,7 +25,7 @@ import (
 // buckets are the upper bounds of durations in seconds.
 var buckets = []float64{1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 
-// mostSeries bounds the combinations of labels. Spans of further ones are counted under empty names.
+// mostSeries is the maximum number of combinations of labels. Spans of further combinations are counted under their kind alone.
 const mostSeries = 1000
 
 // Metrics counts spans. The zero value is ready; it is safe for concurrent use.
@@ -47,7 +47,7 @@ type series struct {
 	errors  map[string]uint64
 }
 
-// Observe is the hook.
+// Observe counts a span: it is an [observe.Hook].
 func (m *Metrics) Observe(s observe.Span) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,9 +20,9 @@ import (
 const (
 	exactTries  = 10                     // comparisons with a clock that runs as the host's
 	tries       = 3                      // measurements at a device's first command
-	mostTries   = 300                    // the most measurements at a time, until the error is below enough
+	mostTries   = 300                    // maximum number of measurements at a time, until the error is below enough
 	enough      = 10 * time.Microsecond  // error above which a fine clock measures again
-	mostTime    = 100 * time.Millisecond // time after which it no longer does, at the first time only if the error is below poor
+	mostTime    = 100 * time.Millisecond // time after which it no longer does; in New only if the error is below poor
 	poor        = 40 * time.Microsecond  // error of a busy machine, where the other process seldom runs at once
 	poorTime    = time.Second            // time after which the first measurements end in any case
 	poorPause   = 2 * time.Millisecond   // pause before each of them after mostTime: systems run a process that has slept before others
@@ -30,7 +30,7 @@ const (
 	soon        = 50 * time.Millisecond  // the same, while the error is above enough
 	pollTime    = 200 * time.Microsecond // time for which a measurement polls
 	longestWait = time.Second            // time to wait for an event
-	drift       = 50e-6                  // the most by which quartz clocks drift apart
+	drift       = 50e-6                  // maximum relative difference of the rates of two quartz clocks
 )
 
 // Clock maps times of a device to a clock of the host. All methods may be called by several goroutines.
@@ -70,7 +70,7 @@ func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
 type exact struct {
 	reference offload.Event
 	host      time.Duration // at the reference
-	bound     time.Duration // the greatest error of host
+	bound     time.Duration // the maximum error of host
 }
 
 // same relates the clock of a device of this process, whose queues tell the time. It returns nil for others.
@@ -110,7 +110,7 @@ func (c *Clock) time(ev offload.Event) (at time.Duration, ok bool) {
 	return c.bounds.host() + time.Duration(ns), ok
 }
 
-// Bound returns the greatest error of times. ok is false if the device has no clock.
+// Bound returns the maximum error of the clock's times. ok is false if the device has no clock.
 func (c *Clock) Bound() (d time.Duration, ok bool) {
 	if c.exact != nil {
 		return c.exact.bound, true
@@ -155,7 +155,8 @@ func (c *Clock) Close() error {
 	return q.Close()
 }
 
-// refine measures the clock a number of times, and more often until its error is small or a time has passed.
+// refine measures the clock at least least times, and further until its error is small or limit has passed. It ends if a measurement
+// fails.
 func (c *Clock) refine(least int, limit time.Duration) {
 	c.measuring.Lock()
 	defer c.measuring.Unlock()
@@ -182,7 +183,7 @@ func (c *Clock) repeats(done int, took, limit time.Duration) bool {
 	return took < limit
 }
 
-// measure compares the clocks once. The caller holds measuring.
+// measure compares the clocks once. It returns false if the device has no times or takes too long. The caller holds measuring.
 func (c *Clock) measure() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), longestWait)
 	defer cancel()
@@ -212,7 +213,7 @@ type bounds struct {
 // host returns the time of the host at which the reference was reached.
 func (b *bounds) host() time.Duration { return b.low + (b.high-b.low)/2 }
 
-// bound returns the greatest error of that time.
+// bound returns the maximum error of the time that host returns.
 func (b *bounds) bound() time.Duration { return (b.high - b.low + 1) / 2 }
 
 // add narrows the bounds, widened by the drift since they were measured, by those of another event. If they contradict each other, a

@@ -35,8 +35,8 @@ func (c *Clock) Point(q offload.Queue) (now time.Duration, p Point, ok bool) {
 	return now, p, err == nil
 }
 
-// Reached returns the host's time at which a point of a queue was reached; made is the time at which it was made. done is false if
-// it has not been reached, and ok if the device has no clock.
+// Reached returns the host's time at which a point of a queue was reached; made is the time at which the point was made. done is false
+// if it has not been reached. ok is false then, too, and if the time is not known.
 func (c *Clock) Reached(q offload.Queue, p Point, made time.Duration) (at time.Duration, done, ok bool) {
 	switch {
 	case p.number > 0:
