@@ -159,8 +159,8 @@ func overlapping(list []use, a Access, needs map[int]bool) (rest []use) {
 	return rest
 }
 
-// Connect computes the dependencies. A command depends on earlier ones that share memory with it, if one of the two writes the memory,
-// and on those that its queue waits for. Connect must be called after a change of a node's buffers.
+// Connect computes the dependencies. A command depends on earlier ones that share memory with it, if one of the two writes it. It
+// also depends on those that its queue waits for. Connect must be called after a change of a node's buffers.
 func (g *Graph) Connect() {
 	reads, writes := map[uint64][]use{}, map[uint64][]use{} // that no later write covers
 	last := map[*session.Queue]int{}                        // 1 + the last node that waits, by queue
