@@ -209,7 +209,7 @@ func paramBytes(p *offload.Param) int {
 	return p.Type.Size()
 }
 
-// checkSignature checks a signature against the parameters of the image.
+// checkSignature returns an error unless the parameters of a signature have the sizes of those in the image.
 func (p *nativeProgram) checkSignature(e *entry, sig *offload.Signature) error {
 	var stated []int
 	for i := range sig.Params {

@@ -58,7 +58,7 @@ func (r *hostRange) release() error {
 	return r.driver.UnregisterHost(unsafe.Pointer(unsafe.SliceData(r.data)))
 }
 
-// remove removes a range, which then has no further users. It returns false if the range is absent.
+// remove removes a range, which then gets no further users. It returns false if the range is absent.
 func (h *hostRanges) remove(r *hostRange) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +70,7 @@ func (h *hostRanges) remove(r *hostRange) bool {
 	return true
 }
 
-// use returns the range that holds data, with one more user, or nil.
+// use returns the range that holds data, with one more user, or nil if no range holds it.
 func (h *hostRanges) use(data []byte) *hostRange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,7 +94,8 @@ func (h *hostRanges) free() {
 	h.list = nil
 }
 
-// direct enqueues a copy whose host memory is pinned. ok is false for another one. The context is current.
+// direct enqueues a copy of one row whose host memory the caller has pinned. For other copies it does nothing, and ok is false. The
+// context is current.
 func (l *stream) direct(f *flight, t *transfer) (ok bool, err error) {
 	if t.extent[1] != 1 || t.extent[2] != 1 {
 		return false, nil

@@ -32,7 +32,7 @@ type kernel struct {
 	device   *device
 	axes     int          // number of axes of the positions that the kernel reads
 	readOnly []bool       // by parameter, whether it is a buffer that the kernel only loads; nil if none is
-	best     atomic.Int32 // group size of highest occupancy; 0 before the first variant
+	best     atomic.Int32 // group size of highest occupancy, at most smallGroup; 0 if unknown
 	variants lowered.Variants[choice, code]
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	pieceBytes = 4 << 20 // bytes of a transfer that one pinned block holds
-	depth      = 3       // number of pinned blocks of a long transfer
+	pieceBytes = 4 << 20 // maximum number of bytes of a transfer that one pinned block holds
+	depth      = 3       // maximum number of pinned blocks that a long transfer uses at a time
 )
 
 // at returns the device address of an operand.
@@ -30,7 +30,7 @@ type transfer struct {
 	extent [3]int64
 }
 
-// transferOf returns the transfer of a command, nil if it has none.
+// transferOf returns the transfer that a command makes, or nil for a command that copies no bytes between host and device.
 func transferOf(c *queue.Command) *transfer {
 	t := &transfer{extent: c.Extent}
 	switch {

@@ -6,5 +6,5 @@ import "os/exec"
 
 func start(cmd *exec.Cmd) error { return cmd.Start() }
 
-// stopped reports whether a process is known to be stopped.
+// stopped returns false, since it cannot tell on this system.
 func stopped(int) bool { return false }

@@ -7,7 +7,7 @@
 //
 // # Design
 //
-// All workers in OREPL_FAR must be reachable, since otherwise names of devices would stand for other machines from day to
+// A listed worker has its number even if it cannot be reached, so that names of devices do not stand for other machines from day to
 // day.
 package far
 
@@ -59,7 +59,7 @@ type plugin struct {
 	workers int
 }
 
-// Unconfigured returns instructions for listing workers, "" if there are workers.
+// Unconfigured returns instructions for listing workers, or "" if workers are listed.
 func (p plugin) Unconfigured() string {
 	if p.workers > 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
-// listenPrefix begins an address in OREPL_FAR at which workers join.
+// listenPrefix is the prefix of an address in OREPL_FAR at which workers join.
 const listenPrefix = "listen:"
 
 // admission listens at addresses, and returns a function that admits the workers that join there.

@@ -18,13 +18,13 @@ import (
 // then renamed, so it is always complete. It starts with a magic number and a digest of the rest, which detects damage.
 type cache struct {
 	dir  string // "" disables the cache
-	most int64  // bytes of all files
+	most int64  // maximum size of all files in bytes
 }
 
 const (
-	cacheMark  = "orepl-cl1\n"
-	cacheBytes = 256 << 20
-	staleAfter = time.Hour // age at which temporary files of ended processes are removed
+	cacheMark  = "orepl-cl1\n" // magic number at the start of a file
+	cacheBytes = 256 << 20     // maximum size of all files
+	staleAfter = time.Hour     // age at which temporary files of ended processes are removed
 )
 
 // newCache returns the cache in a folder. "" selects the user's cache folder; "off" disables the cache.
@@ -52,7 +52,7 @@ func cacheKey(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// get returns a binary, or nil. It removes a damaged file.
+// get returns the binary with this key, or nil if the cache has none. It removes a damaged file.
 func (c *cache) get(key string) []byte {
 	if c.dir == "" {
 		return nil

@@ -40,7 +40,7 @@ type device struct {
 	kept    *kept.Pool[cl.Mem]
 }
 
-// describe reads the properties of the device from the driver.
+// describe reads the properties of the device from the driver. Unless share is set, it ignores shared virtual memory.
 func (d *device) describe(share bool) {
 	l, id := d.lib, d.handle
 	extensions := " " + l.DeviceText(id, cl.DeviceExtensions) + " "
@@ -92,7 +92,7 @@ func (d *device) describe(share bool) {
 	d.kept = kept.New(info.MemoryBytes/keptShare, d.lib.ReleaseBuffer)
 }
 
-// keptShare is the part of a device's memory that may be kept for reuse.
+// keptShare determines the memory that may be kept for reuse: one part in keptShare of the device's.
 const keptShare = 8
 
 func (d *device) close() {

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// checkImage checks a launch of an image's kernel.
+// checkImage returns an error for a launch that an image's kernel does not admit. It sets the group size that the kernel requires.
 func (s *launch) checkImage(o *offload.Launch) error {
 	k, align := s.image, int64(s.device.align)
 	for i := range o.Args {
@@ -96,7 +96,8 @@ func (s *launch) enqueueImage(l *stream) (cl.Event, error) {
 	return e, nil
 }
 
-// setImageArg sets an argument of the kernel object. For a view it returns the sub-buffer that it created.
+// setImageArg sets parameter index of the kernel object to argument i of the launch. For a view it returns the sub-buffer that it
+// created, else 0.
 func (s *launch) setImageArg(k cl.Kernel, index, i int) (part cl.Mem, err error) {
 	a, p, lib := &s.args[i], &s.image.info.Params[i], s.device.lib
 	switch {

@@ -62,8 +62,8 @@ func (s *launch) Set(o *offload.Launch) error {
 }
 
 const (
-	largeGroup    = 1024
-	groupsPerCore = 16 // many groups per core let cores end at about the same time
+	largeGroup    = 1024 // group size on a processor for launches of many groups
+	groupsPerCore = 16   // many groups per core let cores end at about the same time
 )
 
 // freeGroup returns a group size for a kernel that cannot observe it, preferably one that divides the launch's size. It has

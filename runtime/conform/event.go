@@ -30,7 +30,7 @@ func eventDone(t *T) {
 	if !after.Done() {
 		t.Errorf("an event is not done after it was waited for")
 	}
-	t.check(after.Sync(t.ctx)) // t.check(after.Sync(t.ctx))
+	t.check(after.Sync(t.ctx)) // a second wait succeeds, too
 }
 
 func eventElapsed(t *T) {

@@ -133,7 +133,7 @@ type twin struct{ offload.Plugin }
 
 func (t twin) Name() string { return t.Plugin.Name() + "-twin" }
 
-// MaxClass implements [offload.ClassBounded]: the twin is opened only by a search over all devices.
+// MaxClass implements [offload.ClassBounded] with the bound of the plugin.
 func (t twin) MaxClass() int {
 	if b, ok := t.Plugin.(offload.ClassBounded); ok {
 		return b.MaxClass()

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// mostIntervals bounds the memory of a row.
+// mostIntervals is the maximum number of intervals that a row keeps.
 const mostIntervals = 1 << 12
 
-// row is the state of a track: which times its slices take.
+// row is the state of a track: the times that its slices take.
 type row struct {
 	process, thread string
 	taken           []interval    // of slices, in order, without overlaps
@@ -18,7 +18,8 @@ type row struct {
 
 type interval struct{ start, end time.Duration }
 
-// take reserves a time for a slice, and reports whether it is free. A slice without duration takes its beginning.
+// take reserves a time for a slice if no other slice takes it. It returns false if the time is taken, or may be. A slice without
+// duration takes its beginning.
 func (r *row) take(start, end time.Duration) bool {
 	if len(r.taken) > 0 && start < r.before {
 		return false

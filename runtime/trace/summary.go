@@ -210,7 +210,7 @@ func sorted(by map[string]*Work) []Work {
 	return list
 }
 
-// sweep computes the times in which no command ran, and more than one queue did.
+// sweep computes the length of the time line, the times in which no command ran, and those in which commands of several queues ran.
 func (s *Summary) sweep(commands []command) {
 	if len(commands) == 0 {
 		return

@@ -103,7 +103,7 @@ func (l *Loss) made(object any, what string) {
 	l.live[object] = what
 }
 
-// end removes a live object.
+// end removes a live object. An object that is not alive is recorded as ended twice.
 func (l *Loss) end(object any) {
 	if l == nil {
 		return
@@ -123,7 +123,7 @@ func (l *Loss) Lose() {
 	l.lose()
 }
 
-// lose cancels the outstanding commands on separate goroutines. The caller holds l.mu.
+// lose marks the devices as lost, and cancels the outstanding commands on separate goroutines. The caller holds l.mu.
 func (l *Loss) lose() {
 	if l.isLost() {
 		return
@@ -195,7 +195,7 @@ func (l *Loss) step(kind string) (late bool, err error) {
 	return l.how == Late && kind == callCommand, offload.Errorf(offload.BackendFailure, kind, "the far device failed")
 }
 
-// delay blocks a queue for a random time, until the device is lost.
+// delay blocks a queue for a random time below l.Delay, or until the device is lost if that is earlier.
 func (l *Loss) delay(q *queue) error {
 	if l == nil || l.Delay <= 0 {
 		return nil

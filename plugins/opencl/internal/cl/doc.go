@@ -2,7 +2,7 @@
 // the loader at run time. Names follow the OpenCL specification, without the prefix.
 //
 // A driver accesses host memory after a call has returned. Callers keep that memory alive and pinned until the command
-// ended.
+// has ended.
 package cl
 
 import (

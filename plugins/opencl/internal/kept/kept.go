@@ -14,7 +14,7 @@ type Class struct {
 
 // Pool keeps blocks by class. Its methods may be called concurrently.
 type Pool[T any] struct {
-	most    int64 // bytes
+	most    int64 // maximum number of bytes that are kept
 	release func(T) error
 
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type Pool[T any] struct {
 	ended bool
 }
 
-// New returns an empty pool that keeps at most a number of bytes and releases what it does not keep.
+// New returns an empty pool that keeps at most most bytes and calls release for the blocks that it does not keep.
 func New[T any](most int64, release func(T) error) *Pool[T] {
 	return &Pool[T]{most: most, release: release, free: map[Class][]T{}}
 }
@@ -41,7 +41,7 @@ func (p *Pool[T]) Take(c Class) (block T, ok bool) {
 	return block, true
 }
 
-// Keep keeps a block that is in use nowhere, or releases it where the pool is full or has ended.
+// Keep keeps a block that nothing uses. It releases the block if the pool is full or has ended.
 func (p *Pool[T]) Keep(c Class, block T) error {
 	p.mu.Lock()
 	if !p.ended && c.Size <= p.most-p.kept {
@@ -70,7 +70,7 @@ func (p *Pool[T]) Trim() (n int, err error) {
 	return n, errors.Join(list...)
 }
 
-// End releases all kept blocks. Later ones are released at once.
+// End releases all kept blocks. Keep releases later ones.
 func (p *Pool[T]) End() error {
 	p.mu.Lock()
 	p.ended = true
