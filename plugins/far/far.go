@@ -7,8 +7,8 @@
 //
 // # Design
 //
-// A listed worker has its number even if it cannot be reached, so that names of devices do not stand for other machines from day to
-// day.
+// A listed worker keeps its number even if it cannot be reached. Otherwise names of devices would stand for other machines from day
+// to day.
 package far
 
 import (
