@@ -32,7 +32,7 @@ const (
 	mostTexts    = 256
 	mostTextSize = 1024
 	patternSize  = 1 << 10 // maximum memory for compiling a character of a pattern, in bytes
-	keptFrames   = 1 << 12 // size of a stack that is kept for the next match
+	keptFrames   = 1 << 12 // number of frames of a stack that is kept for the next match
 )
 
 // A compiled is a compiled pattern. The interpreter refers to its first field, which never matches.

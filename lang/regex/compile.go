@@ -9,10 +9,10 @@ type opcode uint8
 const (
 	iChar     opcode = iota // consumes the unit c
 	iSet                    // consumes a character of set
-	iSetBack                // consumes backwards
+	iSetBack                // consumes a character of set backwards
 	iStrings                // consumes one of strs, or a character of set
 	iRun                    // consumes min to max characters of set
-	iRunBack                // consumes backwards
+	iRunBack                // consumes min to max characters of set backwards
 	iJump                   // goes to x
 	iSplit                  // tries the next instruction, then x
 	iSplitFar               // tries x, then the next instruction
@@ -23,12 +23,12 @@ const (
 	iZero                   // sets register x to 0
 	iLoop                   // decides about an iteration; see compiler.counted
 	iRef                    // consumes the text of a group
-	iRefBack                // consumes it backwards
+	iRefBack                // consumes the text of a group backwards
 	iLineStart
 	iLineEnd
 	iWordEdge
 	iLook    // begins a lookaround whose end is at x, with the stack's height in register y
-	iLookEnd // ends it
+	iLookEnd // ends the lookaround whose stack height is in register y
 	iMatch
 )
 
@@ -79,9 +79,9 @@ type Program struct {
 	names     []string // of groups, by index; "" without a name
 	flags     Flags
 	unicode   bool
-	first     *matchSet // units with which every match begins; nil if unknown
+	first     *matchSet // units, one of which begins every match; nil if unknown
 	prefix    []byte    // ASCII text with which every match begins
-	anchored  bool      // matches begin at the start of the text
+	anchored  bool      // every match begins at the start of the text
 }
 
 // memoInfo says when a failure at an instruction is final for a position. It never is inside of a lookaround, where ok is false. The
@@ -110,7 +110,7 @@ const mostCopies = 1000
 type compiler struct {
 	p      *Program
 	back   bool
-	unique bool    // nothing prevents the table of failures
+	unique bool    // results depend on position and instruction only, see memoInfo
 	look   int     // nesting of lookarounds
 	starts []int32 // registers of the loops around
 	sets   map[*node]*matchSet
@@ -479,8 +479,8 @@ func (p *Program) firstSet(n *node) (s charSet, empty bool) {
 	return nil, true // an assertion
 }
 
-// unitsOf returns the UTF-16 units with which the characters of a set begin. If the set has characters beyond U+FFFF, these are all
-// lead surrogates.
+// unitsOf returns the UTF-16 units with which the characters of a set begin. For characters beyond U+FFFF it adds all lead
+// surrogates.
 func (p *Program) unitsOf(s charSet) charSet {
 	if !p.unicode || len(s) == 0 || s[len(s)-1].hi <= 0xFFFF {
 		return s

@@ -108,7 +108,7 @@ const MaxDepth = 1000
 const unlimited = math.MaxInt32
 
 type parser struct {
-	src           []rune // code points, or UTF-16 units without the flag u
+	src           []rune // code points, or UTF-16 units without the flags u and v
 	at            int
 	unicode, sets bool
 	ignore        bool

@@ -76,7 +76,7 @@ func compileLowered(name, text string, o Options) (*Unit, error) {
 type problem struct {
 	offset     int
 	message    string
-	incomplete bool // the text ended before the construct
+	incomplete bool // the text ends within a construct
 	final      bool // the text is malformed in every dialect, as by an early error
 	unknown    bool // decorators, which are in no edition of the language
 }

@@ -12,7 +12,7 @@ type Binding struct {
 	Declared int
 	// Assigned holds the offsets of the assignments other than the initializer.
 	Assigned []int
-	inner    []int // the assignments in other functions than the declaration
+	inner    []int // offsets of the assignments in other functions than the declaration's
 
 	node   *ast.Identifier // identifier of the declaration
 	scope  *scope

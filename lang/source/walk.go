@@ -70,7 +70,7 @@ type read struct {
 // A power is an operation or assignment with **, << or *.
 type power struct {
 	fn     string
-	slot   *ast.Expression       // slot of a ** b
+	slot   *ast.Expression       // slot of a ** b, or of object[key] **= b
 	assign *ast.AssignExpression // or the assignment a **= b
 }
 

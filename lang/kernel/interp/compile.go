@@ -11,7 +11,7 @@ type compiler struct {
 
 	regs  []int         // register of each value, by ID
 	last  []int         // position of each value's last use in its block, by ID
-	free  map[int][]int // reusable registers by size
+	free  map[int][]int // reusable registers, by size in words
 	top   int           // words in use
 	known map[any]int   // registers of constants and inputs
 

@@ -39,7 +39,7 @@ var identity = func() (l [width]uint8) {
 // row holds the active lanes of one row, as a set and as a list.
 type row struct {
 	set   set
-	lanes []uint8 // ascending; rows with equal lanes share the slice, so it is immutable
+	lanes []uint8 // ascending; other rows may share the slice, see share
 	buf   [width]uint8
 }
 

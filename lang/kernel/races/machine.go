@@ -41,7 +41,7 @@ type access struct {
 	item   int // index in the sample
 	kind   kind
 	addr   address
-	epoch  uint64 // number of barriers before
+	epoch  uint64 // equal for accesses of an item that no barrier separates
 	value  val    // of a write
 	guards []guard
 	// update is set if the written value depends on the item's own load of the element, and decided if a guard of the write does.
@@ -76,7 +76,7 @@ type itemState struct {
 	guards   []guard
 	epoch    uint64
 	once     uint64
-	left     int // steps
+	left     int // steps that the item may still take
 	synced   bool
 	memory   map[memoryKey]val
 	lost     map[uint64]uint64 // by base: identity of the stores at unknown elements
@@ -125,7 +125,7 @@ type loopFacts struct {
 	barrier  bool
 	varies   bool // the result depends on the item otherwise than by uses
 	sync     bool
-	observed bool // loads from written arrays
+	observed bool // loads from written or private arrays
 }
 
 func newMachine(k *ir.Kernel, l *Launch) *machine {

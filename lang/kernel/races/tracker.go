@@ -17,7 +17,7 @@ const maxAnalyses = 16
 // Tracker collects the warnings of a compiled kernel's launches. Its zero value is ready for use, also by several goroutines.
 type Tracker struct {
 	mu       sync.Mutex
-	launched map[string]bool // by arguments
+	launched map[string]bool // by [Launch.key]
 	never    bool            // no launch can race
 	found    diag.List
 }

@@ -94,7 +94,7 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 		if !e.product(in, r) {
 			e.arithmetic(in, args, r)
 		}
-	default: // add, sub, mul, div, rem, min, max
+	default: // add, sub, div, rem, min, max
 		e.arithmetic(in, args, r)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	meets
 	votes    // votes of a warp's lanes
 	shuffles // shuffles between a warp's lanes
-	waits    // yields to the host
+	waits    // fences and pauses, at which the host may run
 	ends
 	clocks
 )
@@ -34,7 +34,7 @@ type instr struct {
 	from     [3]int
 	f        func(x, y, z uint64) (uint64, error)
 	fast     func(x, y, z uint64) uint64 // replaces f for operations that cannot fail
-	target   int                         // target of a branch
+	target   int                         // index of the instruction to which a branch goes
 	space    string
 	kind     kind // kind of memory access
 	offset   uint64
