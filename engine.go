@@ -143,7 +143,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// check returns an error for an invalid option.
+// check returns an error for an invalid option, or nil.
 func (o *EngineOptions) check() error {
 	if err := o.checkLimits(); err != nil {
 		return err

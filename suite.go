@@ -28,8 +28,9 @@ type TestResult = testjs.Result
 // ErrNoTests is the error of [Runtime.Test] for a file that declares no test. [errors.Is] finds it.
 var ErrNoTests = errors.New("the file declares no test")
 
-// Test runs a script that declares tests with the module 'test', and then the tests, in order and in one engine. A test fails with a
-// diagnostic that has the place in the script. The error is that of the script itself, or [ErrNoTests].
+// Test runs a script that declares tests with the module 'test', and then the tests, in order and in one engine. A test fails
+// with a diagnostic that has the place in the script. A context that ends ends the run after the current test. The error is
+// that of the script itself, that of closing its engine, or [ErrNoTests].
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err

@@ -25,7 +25,8 @@ func NewReader(file *os.File, grace time.Duration) *Reader {
 	return &Reader{file: file, wait: grace, rest: capacity}
 }
 
-// End reports that the process has ended. It is safe for concurrent use.
+// End tells the reader that the process has ended: from then on, Read waits for at most the grace. It is safe for concurrent
+// use.
 func (r *Reader) End() {
 	if err := r.file.SetReadDeadline(time.Unix(1, 0)); err != nil { // the system has no deadlines for pipes
 		time.AfterFunc(r.wait, func() { _ = r.file.Close() })

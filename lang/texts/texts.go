@@ -29,7 +29,7 @@ func (t *Texts) Get(name string) (string, bool) {
 	return x.string, ok
 }
 
-// Set stores the text of a call or of a file.
+// Set stores the text of a call or of a file. Beyond [Most] or [MostSize], it drops the texts of the oldest calls.
 func (t *Texts) Set(name, content string, isCall bool) {
 	old, known := t.byName[name]
 	if old.isCall {

@@ -34,7 +34,7 @@ func Builtin(d *diag.Diagnostic, name string) bool {
 	return true
 }
 
-// Beginnings of messages of the interpreter.
+// Prefixes of the interpreter's messages.
 const (
 	NotObject   = "Value is not an object: "
 	NotReceiver = "Receiver is not an object: "
