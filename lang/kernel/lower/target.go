@@ -55,11 +55,11 @@ var Leaves = []Leaf{
 	{"item.local item.group item.size item.groupsize item.groups", "i32", false, "position in the group and of the group; the launch's numbers"},
 	{"item.subgroupsize", "i32", false, "the width that the kernel was lowered for"},
 	{"barrier", "", false, "all items of the group reach it; orders shared and global memory in the group"},
-	{"subgroup.ballot", "bool", true, "all items of the group reach it; u64 of the lanes that there are"},
-	{"subgroup.shuffle subgroup.shuffle_up subgroup.shuffle_down", "i32 u32 i64 u64 f32 f64", true, "all items of the group reach it; any value from a lane that there is not"},
+	{"subgroup.ballot", "bool", true, "all items of the group reach it; the result is a u64 with a bit for each lane that exists"},
+	{"subgroup.shuffle subgroup.shuffle_up subgroup.shuffle_down", "i32 u32 i64 u64 f32 f64", true, "all items of the group reach it; the value from a lane that does not exist is arbitrary"},
 	{"fence", "", false, "orders the item's accesses; acquire, release or both; for the group, the device or the system"},
-	{"clock", "", true, "u64 nanoseconds that never go back; a kernel with a clock is refused where there is none"},
-	{"pause", "", true, "a hint; without it nothing stands there"},
+	{"clock", "", true, "u64 nanoseconds that never decrease; a target without it refuses kernels with a clock"},
+	{"pause", "", true, "a hint; for a target without it no code is emitted"},
 	{"block if loop yield break continue return unreachable", "", false, "structured control flow"},
 }
 
