@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
 )
@@ -257,16 +258,7 @@ func (d *Device) collectGarbage(ctx context.Context) bool {
 	if before == 0 || ctx.Err() != nil {
 		return false
 	}
-	collected := make(chan struct{})
-	runtime.AddCleanup(new([16]int), func(done chan struct{}) { close(done) }, collected)
-	runtime.GC()
-	late := time.NewTimer(reclaimTime)
-	defer late.Stop()
-	select { // cleanups run on separate goroutines, which may be delayed
-	case <-collected:
-	case <-late.C:
-	case <-ctx.Done():
-	}
+	garbage.Collect(ctx)
 	for i := 0; i < 20 && ctx.Err() == nil; i++ { // cleanups run in an unspecified order
 		time.Sleep(time.Millisecond)
 		d.reap()
@@ -325,6 +317,7 @@ func (a *allocation) collect() {
 	defer a.device.session.release()
 	if a.release() {
 		a.device.session.collected.Add(1)
+		a.device.allocated.Freed(a.size)
 		a.device.session.log.Debug("freed by the garbage collector", "object", a.object)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace/alignment"
 )
@@ -21,7 +22,7 @@ type Device struct {
 	lost     <-chan struct{} // closed when the device is lost; nil if it cannot be lost
 
 	clock     atomic.Pointer[alignment.Clock] // of the time line, once a command was issued
-	allocated atomic.Int64
+	allocated garbage.Meter
 	peak      atomic.Int64
 
 	mu          sync.Mutex

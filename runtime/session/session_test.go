@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -401,6 +402,20 @@ func TestCollectionWaitsForCleanups(t *testing.T) {
 		runtime.GC()
 		buffer(t, d, 700)
 		check(t, defaultQueue(t, d).Sync(ctx))
+	}
+}
+
+// TestUnreachableBuffers checks that buffers that a program does not free are collected though the heap does not grow.
+func TestUnreachableBuffers(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	d := device(t, open(t, adder()), "cpu")
+	const size, count = 4 << 20, 300
+	for range count {
+		buffer(t, d, size/4)
+		time.Sleep(2 * time.Millisecond) // for collections, which run beside
+	}
+	if m := d.Memory(); m.Peak > size*count/2 {
+		t.Errorf("%d of %d bytes were in use at a time", m.Peak, size*count)
 	}
 }
 

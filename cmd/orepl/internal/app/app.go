@@ -25,6 +25,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/fatal"
+	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/job"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
@@ -106,6 +107,7 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 func Main(sys System) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	garbage.Pace(garbage.Room)
 	args := sys.Args
 	name := "repl"
 	if len(args) > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/runtime/garbage"
 )
 
 // limitFlags are the flags that limit a script.
@@ -46,8 +47,8 @@ func (inv *invocation) limits() *limitFlags {
 // mostMiB is the maximum of flags that count MiB: 2^63 bytes, more than any machine has.
 const mostMiB = 1 << 43
 
-// options returns o with the limits of the flags, and with a policy if flags restrict or allow access. Its errors are usage
-// errors.
+// options returns o with the limits of the flags, and with a policy if flags restrict or allow access. A limit of memory makes
+// collections more frequent. Its errors are usage errors.
 func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	if l.timeout < 0 {
 		return o, &usageError{fmt.Sprintf("--timeout %v is negative", l.timeout), "leave it out for no limit"}
@@ -59,6 +60,9 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 		if f.mib > mostMiB {
 			return o, &usageError{fmt.Sprintf("--%s %d is more than any machine has", f.name, f.mib), "the number counts MiB"}
 		}
+	}
+	if l.memory > 0 {
+		garbage.Pace(min(garbage.Room, int64(l.memory)<<18))
 	}
 	o.Limits = lang.Limits{
 		Time: l.timeout, Memory: uint64(l.memory) << 20, CallDepth: l.callDepth, Iterations: l.iterations,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -37,7 +36,6 @@ func runWorker(inv *invocation) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Sprintf("unexpected argument %q", args[0]), "write: orepl worker --listen tcp:127.0.0.1:0"}
 	}
-	collectLess()
 	publish(true)
 	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
@@ -168,16 +166,6 @@ func alone(j job.Job) error {
 		return &usageError{"the launcher started this worker alone: its job has no script", "write mpirun -np 1 orepl run script.js : -np 2 orepl worker, or orepl mpirun -n 2 script.js" + socket}
 	}
 	return nil
-}
-
-// workerGC is GOGC for a worker, whose small heap contains mainly messages.
-const workerGC = 400
-
-// collectLess makes garbage collections rare unless GOGC is set, since they take a quarter of the time of short launches.
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(workerGC)
-	}
 }
 
 // standard combines standard input and output to a stream.

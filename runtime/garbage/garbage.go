@@ -1,0 +1,112 @@
+// Package garbage collects unreachable objects that keep memory outside of the heap, such as buffers of devices.
+//
+// # Design
+//
+// Go collects garbage when its heap has grown. The memory of buffers is outside of the heap, so that a loop that makes buffers and
+// frees none could take all of it before a collection. A [Meter] counts these bytes and starts collections as they grow, as the
+// collector does by the bytes of the heap: after a growth by as much as was left by the last collection, or as the heap has, but
+// at least by minGrowth. A collection thus costs at most a fixed time for each byte. If it frees nothing, since the
+// program frees buffers itself, the next one comes later.
+package garbage
+
+import (
+	"context"
+	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	minGrowth    = 64 << 20 // bytes
+	maxDoublings = 4        // of minGrowth, one for each collection in a row that frees nothing
+	patience     = 10 * time.Second
+	pause        = 500 * time.Microsecond
+	maxPauses    = 20
+)
+
+// Meter counts bytes of objects outside of the heap. Its zero value is ready. Its methods may be called from any goroutine.
+type Meter struct {
+	bytes     atomic.Int64
+	base      atomic.Int64 // bytes that the last collection left, at most bytes
+	freed     atomic.Int64 // bytes that cleanups have freed since the last collection began
+	doublings atomic.Int32
+	running   atomic.Bool // a collection that the meter has started
+}
+
+// Add adds n bytes, which may be negative, and returns the sum. It may start a collection, and does not wait for it.
+func (m *Meter) Add(n int64) int64 {
+	sum := m.bytes.Add(n)
+	if n < 0 {
+		m.lower(sum)
+		return sum
+	}
+	if m.grown(sum) && m.running.CompareAndSwap(false, true) {
+		go m.collect()
+	}
+	return sum
+}
+
+// Load returns the number of bytes.
+func (m *Meter) Load() int64 { return m.bytes.Load() }
+
+// Freed tells the meter that a cleanup has freed an object of n bytes. It does not replace Add.
+func (m *Meter) Freed(n int64) { m.freed.Add(n) }
+
+// grown reports whether a collection is due.
+func (m *Meter) grown(sum int64) bool {
+	base := m.base.Load()
+	growth := sum - base
+	return growth > minGrowth<<m.doublings.Load() && growth > base && growth > heap()
+}
+
+// heap returns the bytes of reachable objects of the heap, as of the last collection.
+func heap() int64 {
+	sample := [1]metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample[:])
+	return int64(sample[0].Value.Uint64())
+}
+
+// collect runs a collection. What it leaves of the bytes at its start becomes the base, since it does not find objects that become
+// unreachable meanwhile.
+func (m *Meter) collect() {
+	defer m.running.Store(false)
+	m.freed.Store(0)
+	before := m.bytes.Load()
+	Collect(context.Background())
+	for range maxPauses { // the other cleanups follow
+		freed := m.freed.Load()
+		if time.Sleep(pause); m.freed.Load() == freed {
+			break
+		}
+	}
+	freed := m.freed.Load()
+	if freed > 0 {
+		m.doublings.Store(0)
+	} else if n := m.doublings.Load(); n < maxDoublings {
+		m.doublings.Store(n + 1)
+	}
+	m.base.Store(max(before-freed, 0))
+	m.lower(m.bytes.Load()) // the program may have freed objects meanwhile
+}
+
+// lower makes base at most sum.
+func (m *Meter) lower(sum int64) {
+	for base := m.base.Load(); base > sum && !m.base.CompareAndSwap(base, sum); base = m.base.Load() {
+	}
+}
+
+// Collect collects garbage, and waits until cleanups have begun to run, ctx ends, or ten seconds have passed. Cleanups run in no
+// order, so that some may follow.
+func Collect(ctx context.Context) {
+	begun := make(chan struct{})
+	runtime.AddCleanup(new([16]int), func(begun chan struct{}) { close(begun) }, begun)
+	runtime.GC()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select { // cleanups run on separate goroutines, which may be delayed
+	case <-begun:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+}
