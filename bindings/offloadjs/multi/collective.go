@@ -145,9 +145,18 @@ func (m *Module) allReduce(op string, call goja.FunctionCall) error {
 	})
 }
 
+// reduction is a type and an operation of allReduce.
+type reduction struct {
+	scalar    ir.Type
+	operation string
+}
+
 // reducer returns a library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i].
 func (m *Module) reducer(op string, t element.Type, operation string) (*session.Library, error) {
 	scalar := t.Elem.Scalar
+	if lib := m.reducers[reduction{scalar, operation}]; lib != nil {
+		return lib, nil
+	}
 	switch scalar {
 	case ir.I32, ir.U32, ir.I64, ir.U64, ir.F32, ir.F64:
 	default:
@@ -170,5 +179,9 @@ func (m *Module) reducer(op string, t element.Type, operation string) (*session.
 	if err != nil {
 		return nil, err
 	}
-	return m.host.Library("allReduce", mod)
+	lib, err := m.host.Library("allReduce", mod)
+	if err == nil {
+		m.reducers[reduction{scalar, operation}] = lib
+	}
+	return lib, err
 }

@@ -45,11 +45,13 @@ type Module struct {
 	host    Host
 	pool    *lang.Class[*poolObject]
 	joining joining
+
+	reducers map[reduction]*session.Library // those that allReduce has used
 }
 
 // New returns the exports for the devices of a host.
 func New(s *script.Script, host Host) *Module {
-	m := &Module{Script: s, host: host}
+	m := &Module{Script: s, host: host, reducers: map[reduction]*session.Library{}}
 	m.pool = m.poolClass()
 	return m
 }
