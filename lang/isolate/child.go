@@ -14,7 +14,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/runtime/garbage"
+	"github.com/orepl/orepl/lang/pace"
 )
 
 // File descriptors of a child after the standard ones.
@@ -94,12 +94,12 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if err := BoundMemory(conf.MemoryBound); err != nil {
 		return err
 	}
-	room := uint64(garbage.Room)
+	room := uint64(pace.Room)
 	if conf.Limits.Memory > 0 {
 		room = min(room, conf.Limits.Memory/4)
 		debug.SetMemoryLimit(int64(conf.Limits.Memory + processOverhead/2)) // set higher than the engine's own limit
 	}
-	garbage.Pace(int64(room))
+	pace.Relax(int64(room))
 	opts := lang.Options{
 		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, NoWarnings: conf.NoWarnings, Limits: conf.Limits,
 		Stderr: stderr,

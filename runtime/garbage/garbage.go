@@ -2,11 +2,11 @@
 //
 // # Design
 //
-// Go collects garbage when its heap has grown. The memory of buffers is outside of the heap, so that a loop that makes buffers and
-// frees none could take all of it before a collection. A [Meter] counts these bytes and starts collections as they grow, as the
-// collector does by the bytes of the heap: after a growth by as much as was left by the last collection, or as the heap has, but
-// at least by minGrowth. A collection thus costs at most a fixed time for each byte. If it frees nothing, since the
-// program frees buffers itself, the next one comes later.
+// Go collects garbage when its heap has grown. The memory of buffers is outside of the heap. Without more, a loop that makes buffers
+// and frees none takes all memory before a collection. A [Meter] counts these bytes and starts collections as they grow, as Go does
+// for the bytes of the heap. One is due after a growth by as much as the last one left, by the size of the heap, and by minGrowth.
+// Collections thus take a bounded time for each byte that is allocated. If one frees nothing, since the program frees buffers itself,
+// minGrowth doubles.
 package garbage
 
 import (
@@ -67,8 +67,8 @@ func heap() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// collect runs a collection. What it leaves of the bytes at its start becomes the base, since it does not find objects that become
-// unreachable meanwhile.
+// collect runs a collection. The base becomes the bytes at its start less those that it frees, since it does not find objects that
+// become unreachable meanwhile.
 func (m *Meter) collect() {
 	defer m.running.Store(false)
 	m.freed.Store(0)

@@ -18,9 +18,9 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/pace"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/mpi"
-	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -30,7 +30,7 @@ const mpiRole = "OREPL_PEERS_MPI"
 
 var mpiRoles = map[string]func(context.Context) error{
 	"worker": func(ctx context.Context) error {
-		garbage.Pace(garbage.Room) // as in orepl worker
+		pace.Relax(pace.Room) // as in orepl worker
 		return mpi.Serve(ctx, cpu.New(cpu.Options{}))
 	},
 	"tasks": func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },

@@ -19,13 +19,13 @@ import (
 	"github.com/orepl/orepl/bindings/plot/graphics"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/pace"
 	"github.com/orepl/orepl/lang/printable"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/fatal"
-	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/job"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
@@ -107,7 +107,7 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 func Main(sys System) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	garbage.Pace(garbage.Room)
+	pace.Relax(pace.Room)
 	args := sys.Args
 	name := "repl"
 	if len(args) > 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/runtime/garbage"
+	"github.com/orepl/orepl/lang/pace"
 )
 
 // limitFlags are the flags that limit a script.
@@ -62,7 +62,7 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 		}
 	}
 	if l.memory > 0 {
-		garbage.Pace(min(garbage.Room, int64(l.memory)<<18))
+		pace.Relax(min(pace.Room, int64(l.memory)<<18))
 	}
 	o.Limits = lang.Limits{
 		Time: l.timeout, Memory: uint64(l.memory) << 20, CallDepth: l.callDepth, Iterations: l.iterations,
