@@ -25,9 +25,9 @@ var (
 	begin sync.Once
 )
 
-// Relax makes collections rare while the heap is small. Between collections the heap grows by room bytes, or by four times what the
-// last one left if that is less, or by as much as that if it is more. A further call replaces the room. If the environment sets GOGC,
-// Relax does nothing.
+// Relax makes collections rare while the heap is small. Between collections the heap grows by room bytes, but by at least once and at
+// most four times the size that the last one left. A further call replaces the room. If the environment sets GOGC, Relax does
+// nothing.
 func Relax(room int64) {
 	if os.Getenv("GOGC") != "" {
 		return
