@@ -98,8 +98,8 @@ type Config struct {
 	Cooperative bool          // all groups run at the same time
 	Joint       offload.Joint // nil: no other device takes part
 
-	Teams       int // of a target region of OpenMP: most teams, if the region states no num_teams; 0: OpenMP's default
-	ThreadLimit int // of a target region of OpenMP: most threads of a team; 0: no limit
+	Teams       int // of a target region of OpenMP: maximum number of teams, if the region states no num_teams; 0: OpenMP's default
+	ThreadLimit int // of a target region of OpenMP: maximum number of threads of a team; 0: no limit
 }
 
 // Call is a kernel with validated arguments and size, for any number of launches. It must not be changed during a launch.
@@ -406,7 +406,7 @@ func (c *Call) checkGroups(size, group [3]int) error {
 	return nil
 }
 
-// axes extends a size with ones.
+// axes returns a size extended to three axes with ones, or an error if the size is out of range.
 func (c *Call) axes(what string, size []int) ([3]int, error) {
 	n := [3]int{1, 1, 1}
 	if len(size) < 1 || len(size) > 3 {

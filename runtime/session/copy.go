@@ -40,7 +40,7 @@ func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	return write(q, b, at, src, q.raw.Submit)
 }
 
-// WriteNow is [Queue.Write] of a src that the caller may change after the return.
+// WriteNow is like [Queue.Write], but the caller may change src after the return.
 func (b *Buffer) WriteNow(q *Queue, at int64, src []byte) error {
 	if s, ok := q.raw.(offload.PromptSubmitter); ok {
 		return write(q, b, at, src, s.SubmitNow)

@@ -161,8 +161,8 @@ func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.
 	return s.register(ctx, Object{Kind: "library", Label: label, Pos: pos}, false, offload.Library{Label: label, Images: images})
 }
 
-// RegisterUnlisted is RegisterImages for a library that [Session.Live] does not list, such as a compiled kernel of a script,
-// which the script cannot free.
+// RegisterUnlisted is like RegisterImages, for a library that [Session.Live] does not list, such as a compiled kernel of a
+// script, which the script cannot free.
 func (s *Session) RegisterUnlisted(ctx context.Context, label string, images ...*offload.Image) (*Library, error) {
 	return s.register(ctx, Object{Kind: "library", Label: label}, true, offload.Library{Label: label, Images: images})
 }
@@ -263,8 +263,8 @@ func (l *Library) Kernel(ctx context.Context, d *Device, name string) (*Kernel, 
 	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
 }
 
-// KernelAs is Kernel for an image that does not describe its kernels: sig does. Errors: also InvalidArgument for a signature that
-// the device cannot call. If the image describes its kernels itself, a convention other than [offload.ConventionImage] is
+// KernelAs is like Kernel, for an image that does not describe its kernels: sig describes them. Errors: also InvalidArgument for
+// a signature that the device cannot call. If the image describes its kernels itself, a convention other than [offload.ConventionImage] is
 // Unsupported, and the rest of sig is ignored.
 func (l *Library) KernelAs(ctx context.Context, d *Device, name string, sig *offload.Signature) (*Kernel, error) {
 	p, err := l.load(ctx, d)

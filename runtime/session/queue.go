@@ -450,7 +450,7 @@ func (q *Queue) Settle(ctx context.Context) error {
 }
 
 // Close waits for the commands, returns the error of Sync, and ends the queue. If ctx ends while a host function runs, Close
-// returns at once; the queue ends after the function. Errors: Closed for a second call, InvalidQueue for a device's default
+// returns immediately; the queue ends after the function. Errors: Closed for a second call, InvalidQueue for a device's default
 // queue.
 func (q *Queue) Close(ctx context.Context) error {
 	if q.implicit {
