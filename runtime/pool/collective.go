@@ -36,10 +36,11 @@ func part(b *session.Buffer, from, n int64) (*session.Buffer, error) {
 	return b.View(session.ViewOptions{Start: from, Dims: []int{int(n)}})
 }
 
-// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each
-// device reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. The function
-// reducer returns a library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing
-// to reduce. Buffers of different types or lengths are an InvalidArgument error.
+// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set.
+// Devices that support it reduce by a joint launch. Otherwise the first device reduces small buffers. Of larger ones, the device of
+// each buffer reduces an equal part, and the parts are copied to all buffers. The function reducer returns a library with the kernel
+// reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce. Buffers of different types or
+// lengths are an InvalidArgument error.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
 	for i, b := range list {
@@ -73,7 +74,7 @@ func (c *Collective) reduceInOrder(op string, list []*session.Buffer, library *s
 	return c.reduceParts(op, list, library)
 }
 
-// byDevice returns the buffers of each device, in the order of the first ones.
+// byDevice returns the buffers of each device. The devices are in the order of their first buffers.
 func byDevice(list []*session.Buffer) (groups [][]*session.Buffer) {
 	at := map[*session.Device]int{}
 	for _, b := range list {
@@ -181,7 +182,7 @@ func (c *Collective) reduceTogether(op string, list []*session.Buffer, library *
 	return true, nil
 }
 
-// smallReduce is the size up to which one device reduces whole buffers, in bytes.
+// smallReduce is the maximum size, in bytes, of buffers that one device reduces whole.
 const smallReduce = 64 << 10
 
 // reduceWhole reduces all buffers on the device of the first one. Its commands are on one queue, and wait for no other device between

@@ -47,7 +47,8 @@ func overlap(list []*session.Buffer) bool {
 	return false
 }
 
-// apart splits off buffers whose devices make copies together: one of each device, and the first buffer of the list if leads is set.
+// apart splits off buffers whose devices make copies together, one of each device. If leads is set, the first buffer of the list is
+// the first of them; if it cannot be, there are none.
 func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffer) {
 	for i, b := range list {
 		_, ok := b.Device().Contract().(contract.Mover)
@@ -262,7 +263,7 @@ func (c *Collective) exchangeTogether(op string, whole *session.Buffer, parts []
 		offsets[p] = at
 		at += p.Size()
 	}
-	for rest := parts; ; { // once for each part of a device
+	for rest := parts; ; { // each round takes at most one part of each device
 		members, others := apart(append([]*session.Buffer{whole}, rest...), true)
 		var flows []contract.Flow
 		for i := 1; i < len(members); i++ {

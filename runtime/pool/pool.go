@@ -65,7 +65,7 @@ func (p *Pool[T]) Push(task T, member int) {
 	p.owned++
 }
 
-// Requeue adds a task of a lost member in front of all others.
+// Requeue adds a task of a lost member in front of the tasks without data.
 func (p *Pool[T]) Requeue(task T) { p.common = slices.Insert(p.common, 0, task) }
 
 // Next returns a task that can begin, and the member that runs it until End, or false if none can. Members take turns. Each begins
@@ -151,7 +151,7 @@ func (p *Pool[T]) End(member int, succeeded bool) {
 	}
 }
 
-// Lose removes a member. Its waiting tasks can begin elsewhere; its running tasks still need End.
+// Lose marks a member as lost. Its waiting tasks can begin elsewhere; its running tasks still need End.
 func (p *Pool[T]) Lose(member int) {
 	p.members[member].Lost = true
 	p.common = append(p.common, p.near[member]...)

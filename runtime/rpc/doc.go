@@ -21,7 +21,7 @@
 //
 // A client may write anything into shared memory at any time. The server therefore reads a header once and copies packets
 // before it looks at them. It bounds every length by a limit of its own, and visits the ports in turn. A client that breaks
-// the protocol can only fail its own calls.
+// the protocol can spoil calls on its channel, but not the server's memory.
 //
 // # Design
 //
@@ -32,8 +32,6 @@
 // neither the work-item nor the failure of a call.
 //
 // An image with this channel and LLVM's client is refused: each keeps locks of its own, and both would use one port.
-//
-// The server copies packets and reads a header once, because a faulty kernel may write them at any time.
 //
 // A launch that ended in the middle of a call costs the program its channel, since only the lock's owner could release it.
 package rpc

@@ -44,7 +44,8 @@ const (
 	flagMask      = 0xffff_0000
 )
 
-// control is the start of a channel's memory. A client reads it once and rings the bell in it.
+// control is the start of a channel's memory. A client reads the first four words once. Later it sets and clears locks, rings the
+// bell, and reads closed.
 type control struct {
 	magic, version uint32
 	ports, lanes   uint32

@@ -13,7 +13,7 @@ import (
 const (
 	spinTime = 20 * time.Microsecond  // polling time after the last request before the server sleeps
 	pollTime = 50 * time.Microsecond  // sleeping time of a server whose clients do not ring
-	overrun  = 100 * time.Microsecond // running time of a handler after which another goroutine serves the other calls
+	overrun  = 100 * time.Microsecond // period of the timer; a handler that runs at two ticks loses the turn
 
 	slowMean    = 10 * time.Microsecond // mean time from which handlers pass the turn to another goroutine at once
 	sampleEvery = 16                    // calls of a handler per timed call
@@ -247,7 +247,7 @@ func (s *Server) pass(t *turn, n uint64) {
 	}
 }
 
-// await returns when the client of a handler has handed the packets over.
+// await returns when the client of a handler has handed the packets over, or an error if Serve ends or the client has given up.
 func (s *Server) await(p *serverPort) error {
 	ctx := p.turn.ctx
 	for range awaitSpins {

@@ -17,7 +17,7 @@ import (
 type Func func(lane int, d *Packet)
 
 // Handler serves an operation by its own sequence of sends and receives, the first of which is a receive. It starts on the
-// server's goroutine and may block: after about [overrun], another goroutine serves the other calls. An error is reported and
+// server's goroutine and may block: after 100 to 200 µs, another goroutine serves the other calls. An error is reported and
 // ends the call.
 type Handler func(ctx context.Context, p *Port) error
 

@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	maxFiles  = 1024    // open files of a program
+	maxFiles  = 1024    // maximum number of open files of a program
 	firstFile = 1 << 32 // greater than every status
 )
 
@@ -149,7 +149,7 @@ type lines struct {
 	rest []byte
 }
 
-const maxRest = 1 << 16 // bytes of a line without a newline
+const maxRest = 1 << 16 // maximum bytes of an incomplete line; a longer one is printed
 
 func (o *lines) write(l *Launch, data []byte) {
 	o.mu.Lock()

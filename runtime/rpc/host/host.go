@@ -6,7 +6,7 @@
 // # Design
 //
 // Handlers run on the goroutine that scans the ports, since a goroutine for each call costs more than most handlers. One
-// that waits, or runs for 200 µs, loses the right to scan.
+// that waits, or runs for 100 to 200 µs, loses the right to scan.
 //
 // A native kernel calls orepl_rpc_enter of its image with the launch's number, which a thread-local variable keeps. Calls of
 // concurrent launches are told apart by it.
@@ -30,7 +30,7 @@ import (
 // These are operations of this project's clients, in the range that begins with the letter o.
 const (
 	OpDeclare = 'o'<<24 | 1 + iota // a stream with a service's signature; the reply holds a status, its number and its count of arguments
-	OpCall                         // number, item and up to six arguments; the reply holds a status and the result
+	OpCall                         // number, item and the first six arguments, then eight a packet; the reply holds a status and the result
 	OpPrint                        // item, length and the first 48 bytes of a line; more bytes follow, 64 a packet
 	OpTrap                         // the same, with the message of an assertion that failed
 	OpSeed                         // the reply holds a status and a random number
@@ -63,7 +63,7 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error of the service.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Memory holds a channel. Free is called when no server uses it.
+// Memory holds a channel or a part of the heap. Free is called when the host no longer uses it.
 type Memory struct {
 	Bytes []byte // aligned to 8
 	Free  func()

@@ -46,8 +46,8 @@ const (
 )
 
 const (
-	maxText  = 1 << 20 // bytes of a line or a name
-	maxWrite = 1 << 26 // bytes of a write or a read
+	maxText  = 1 << 20 // maximum bytes of a line or a name
+	maxWrite = 1 << 26 // maximum bytes of a write or a read
 )
 
 // Exit is the failure of a launch whose device code called exit. Code 0 is success.
@@ -372,7 +372,7 @@ func (h *Host) open(l *Launch, p *rpc.Port) error {
 	return p.Send(func(lane int, d *rpc.Packet) { d[0] = numbers[lane] })
 }
 
-// names serves calls with file names. The reply is 0, or -1 for a failure. A refusal by the policy ends the launch.
+// names serves a call with n names. The reply is 0, or -1 for a failure. An error for which refuses returns true ends the launch.
 func names(l *Launch, p *rpc.Port, n int, do func(s offload.FileServices, names []string) error) error {
 	var lanes [rpc.MaxLanes][]string
 	for range n {
@@ -395,7 +395,7 @@ func names(l *Launch, p *rpc.Port, n int, do func(s offload.FileServices, names 
 	return p.Send(func(lane int, d *rpc.Packet) { d[0] = results[lane] })
 }
 
-// refuses reports whether an error ends the launch: the host has no such file operation for the device code.
+// refuses reports whether an error of a file operation ends the launch. Other errors are results for the device code.
 func refuses(err error) bool {
 	switch offload.CodeOf(err) {
 	case offload.PermissionDenied, offload.InvalidArgument, offload.Unsupported, offload.Cancelled, offload.DeviceLost:
