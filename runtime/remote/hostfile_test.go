@@ -89,7 +89,7 @@ func (q usingQueue) Launch(l *offload.Launch) error {
 	return q.Queue.Host(func() error { return q.u.kernel(s) })
 }
 
-// printing is a [offload.Services] without optional ones.
+// printing is an [offload.Services] without optional ones.
 type printing struct{}
 
 func (printing) Print(*offload.Message)                                 {}

@@ -65,7 +65,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // Memory holds a channel or a part of the heap. Free is called when the host no longer uses it.
 type Memory struct {
-	Bytes []byte // aligned to 8
+	Bytes []byte // aligned to 8, and to 16 for the heap
 	Free  func()
 }
 

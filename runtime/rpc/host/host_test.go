@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/rpc"
 )
 
-// device is device code in Go. It records the memory that Attach returned and the memory freed.
+// device is device code in Go. It records the memory that Allocate returned and counts what was freed.
 type device struct {
 	host   *Host
 	mu     sync.Mutex
