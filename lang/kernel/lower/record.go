@@ -98,6 +98,9 @@ func (l *lowering) recordFault(m Message, operands ...*ir.Value) {
 	})
 }
 
+// endOfRecords takes the place of a message's index where a record did not fit. Words behind it may be those of an earlier launch.
+const endOfRecords = math.MaxUint32
+
 // print emits the record of a Print if there is room, and otherwise counts it as lost. The cursor stays near the capacity, so that
 // it cannot wrap.
 func (l *lowering) print(in *ir.Instr) {
@@ -113,13 +116,19 @@ func (l *lowering) print(in *ir.Instr) {
 		fits := func(at *ir.Value) *ir.Value { return l.and(l.le(size, capacity), l.le(at, l.sub(capacity, size))) }
 		l.choose(fits(l.atomic(ir.AtomicLoad, ir.U32, l.out.Records, l.word(CursorWord))), func() []*ir.Value {
 			at := l.bump(CursorWord, size)
-			l.choose(fits(at), func() []*ir.Value {
+			put := func(words ...*ir.Value) {
 				start := l.plus(l.convert(ir.I64, at), int64(l.out.PrintStart()))
-				for i, w := range append([]*ir.Value{l.konst(ir.U32, uint64(n))}, l.words(args)...) {
+				for i, w := range words {
 					l.store(ir.U32, l.out.Records, l.shl(l.plus(start, int64(i)), 2), w)
 				}
+			}
+			l.choose(fits(at), func() []*ir.Value {
+				put(append([]*ir.Value{l.konst(ir.U32, uint64(n))}, l.words(args)...)...)
 				return nil
-			}, lost)
+			}, func() []*ir.Value { // another item has taken words since the first look
+				l.when(l.lt(at, capacity), func() { put(l.konst(ir.U32, endOfRecords)) })
+				return lost()
+			})
 			return nil
 		}, lost)
 	}
@@ -187,11 +196,11 @@ func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Recor
 	}
 	end := k.PrintStart() + int(min(words[CursorWord], words[CapacityWord]))
 	for at := k.PrintStart(); at < min(end, len(words)); {
-		n := int(words[at])
-		if n >= len(k.Messages) || at+k.Messages[n].Words() > min(end, len(words)) {
-			break // a damaged record, or one that did not fit
+		n := words[at]
+		if uint64(n) >= uint64(len(k.Messages)) || at+k.Messages[n].Words() > min(end, len(words)) {
+			break // endOfRecords, or a damaged record
 		}
-		prints = append(prints, k.record(n, words[at+1:]))
+		prints = append(prints, k.record(int(n), words[at+1:]))
 		at += k.Messages[n].Words()
 	}
 	slices.SortStableFunc(prints, func(a, b Record) int {

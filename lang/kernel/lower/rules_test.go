@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -216,6 +217,34 @@ func TestLostPrints(t *testing.T) {
 			if p.Text != fmt.Sprint("item ", i) || p.Site != 4 {
 				t.Errorf("print %d is %q at site %d", i, p.Text, p.Site)
 			}
+		}
+	}
+}
+
+// TestPrintsAtOnce runs launches that print records of different lengths at once. Words of an item whose record does not fit must not
+// be read as one.
+func TestPrintsAtOnce(t *testing.T) {
+	k := kernel(t, "", "", "%1: i32 = item.global.x\nprint \"short\" !3\nprint \"\" %1 \" and \" %1 \"\" !4")
+	target := targets(t)[0]
+	l, err := lower.Lower(k, target, lower.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const launches, items = 4, 8
+	for round := range 400 {
+		records := l.NewRecords(20 + round%100)
+		var all sync.WaitGroup
+		for range launches {
+			all.Go(func() {
+				if err := leaf.Run(l, target, &leaf.Launch{Size: [3]int{items, 1, 1}, GroupSize: [3]int{4, 1, 1}, Records: records}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		_, prints, lost := l.Read(records, lower.Geometry{Size: [3]int{items, 1, 1}, GroupSize: [3]int{4, 1, 1}})
+		if n := len(prints) + lost; n != 2*launches*items {
+			t.Fatalf("room for %d words: %d prints and %d lost of %d", 20+round%100, len(prints), lost, 2*launches*items)
 		}
 	}
 }
