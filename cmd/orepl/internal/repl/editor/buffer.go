@@ -103,10 +103,11 @@ func (b *buffer) yank(again bool) {
 		return
 	}
 	text, at := b.text, b.at
-	b.yankAge = 0
 	if again {
 		b.yankAge = (b.yankAge + 1) % len(b.kills)
 		text, at = text[:at-b.yanked]+text[at:], at-b.yanked
+	} else {
+		b.yankAge = 0
 	}
 	cut := b.kills[len(b.kills)-1-b.yankAge]
 	b.change(other, text[:at]+cut+text[at:], at+len(cut))

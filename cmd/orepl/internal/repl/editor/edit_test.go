@@ -66,6 +66,8 @@ func TestEditing(t *testing.T) {
 		{"Ctrl-K takes the rest of a line, then its end", []string{"ab\x1b\rcd", upKey, "\x01", "\x0b", "\x0b"}, "|cd"},
 		{"Ctrl-Y brings both back", []string{"ab\x1b\rcd", upKey, "\x01", "\x0b", "\x0b", "\x05", "\x19"}, "cdab\n|"},
 		{"Alt-Y brings the one before", []string{"one", "\x15", "two", "\x15", "\x19", "\x1by"}, "one|"},
+		{"Alt-Y again brings the one before that", []string{"one", "\x15", "two", "\x15", "three", "\x15", "\x19", "\x1by", "\x1by"}, "one|"},
+		{"Ctrl-Y begins with the last one again", []string{"one", "\x15", "two", "\x15", "\x19", "\x1by", " ", "\x19"}, "one two|"},
 		{"words", []string{"foo.bar baz", "\x1bb", "\x1bb", "\x1bd"}, "foo.| baz"},
 		{"Ctrl-W takes up to a blank", []string{"a foo.bar", "\x17"}, "a |"},
 		{"Ctrl-T", []string{"ab", "\x14"}, "ba|"},
