@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -135,5 +136,19 @@ func TestFormatOfNoError(t *testing.T) {
 	Print(&b, nil, true)
 	if got := b.String() + Format(nil, false) + FormatFor(nil, true, 80); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestSort checks the order of diagnostics of several files that come in turns.
+func TestSort(t *testing.T) {
+	at := func(file string, line int) *Diagnostic {
+		return &Diagnostic{Message: "m", Position: Position{File: file, Line: line}}
+	}
+	var got []string
+	for _, d := range (List{at("b", 3), at("a", 2), at("b", 1), at("a", 1), at("b", 3)}).Sort() {
+		got = append(got, fmt.Sprint(d.File, d.Line))
+	}
+	if want := []string{"b1", "b3", "a1", "a2"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

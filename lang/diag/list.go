@@ -61,13 +61,16 @@ func (l List) Diagnostic() *Diagnostic {
 	return &d
 }
 
-// Sort orders the diagnostics of each file by line and column, and removes repeated ones.
+// Sort orders the diagnostics by file, line and column, and removes repeated ones. Files keep the order of their first diagnostics.
 func (l List) Sort() List {
-	slices.SortStableFunc(l, func(a, b *Diagnostic) int {
-		if a.File != b.File {
-			return 0
+	files := map[string]int{}
+	for _, d := range l {
+		if _, ok := files[d.File]; !ok {
+			files[d.File] = len(files)
 		}
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	}
+	slices.SortStableFunc(l, func(a, b *Diagnostic) int {
+		return cmp.Or(cmp.Compare(files[a.File], files[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return slices.CompactFunc(l, func(a, b *Diagnostic) bool { return a.Position == b.Position && a.Message == b.Message })
 }
