@@ -304,6 +304,21 @@ console.log(svg({ a: [1, 2], b: [1, 2], c: [2, 1] }))
 	}
 }
 
+// TestEqualValues checks that series of equal y values at other x values are not taken for equal curves.
+func TestEqualValues(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t, &out, `
+const data = { a: { x: [1, 2], y: [1, 2] }, b: { x: [3, 4], y: [1, 2] } }
+plot(data)
+console.log(svg(data))
+`); err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if strings.Contains(out.String(), "(= a)") {
+		t.Errorf("series at other places count as equal in\n%s", out.String())
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for script, want := range map[string]string{
 		`plot()`:     "data must be numbers: an array, a typed array or a buffer",

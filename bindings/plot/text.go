@@ -131,10 +131,10 @@ func (c *chart) legend(b *strings.Builder, margin int, overlap bool) {
 	flush()
 }
 
-// twin returns the first series with the y values of series i, or -1 if that is i itself.
+// twin returns the first series with the points of series i, or -1 if that is i itself.
 func (c *chart) twin(i int) int {
 	for j := range i {
-		if same(c.series[i].y, c.series[j].y) {
+		if same(c.series[i].x, c.series[j].x) && same(c.series[i].y, c.series[j].y) {
 			return j
 		}
 	}
