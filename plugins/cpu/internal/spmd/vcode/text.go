@@ -128,5 +128,5 @@ func (k Kind) String() string {
 // String returns the name of the trap in dumps.
 func (k TrapKind) String() string {
 	return [...]string{TrapBounds: "bounds", TrapZero: "zero", TrapAssert: "assert", TrapEval: "eval", TrapPrint: "print",
-		TrapCall: "call", TrapGroup: "group"}[k]
+		TrapCall: "call", TrapGroup: "group", TrapClock: "clock"}[k]
 }
