@@ -142,13 +142,13 @@ type Port struct {
 	Rank int    // number of dimensions, 0 for a number; -1 if it is known when the pipeline runs
 }
 
-// Inputs returns the declared inputs, Outputs the outputs, Params the parameters, in order of declaration.
+// Inputs returns the declared inputs in order of declaration.
 func (p *Pipeline) Inputs() []Port { return ports(p.inputs) }
 
-// Outputs is described at Inputs.
+// Outputs returns the declared outputs in order of declaration.
 func (p *Pipeline) Outputs() []Port { return ports(p.outputs) }
 
-// Params is described at Inputs.
+// Params returns the declared parameters in order of declaration.
 func (p *Pipeline) Params() []params.Param {
 	list := make([]params.Param, len(p.params))
 	for i, at := range p.params {
