@@ -219,6 +219,7 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 		return nil, err
 	}
 	d.reap()
+	d.keepPace(ctx, size)
 	raw, err := d.raw.Allocate(size, kind)
 	for _, reclaim := range []func(context.Context) bool{d.reclaim, d.collectGarbage} {
 		if offload.CodeOf(err) != offload.OutOfResources {
@@ -300,7 +301,7 @@ func (a *allocation) release() bool {
 	delete(d.allocations, a)
 	d.mu.Unlock()
 	d.session.live.remove(a.object.ID)
-	d.giveBack(pending, func() {
+	d.giveBack(pending, a.size, func() {
 		d.session.tracer.counted(d, d.allocated.Add(-a.size))
 		if err := a.raw.Free(); err != nil {
 			d.session.log.Error("memory could not be freed", "object", a.object, "error", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/offload"
@@ -35,6 +36,8 @@ type Device struct {
 	retiring atomic.Int64 // length of retired
 	retire   sync.Mutex
 	retired  []retiree
+	leaving  int64 // bytes of retired
+	stalled  bool  // keepPace has waited in vain since memory was freed last
 
 	pins pins
 }
@@ -42,6 +45,7 @@ type Device struct {
 // retiree is freed memory that commands may still use.
 type retiree struct {
 	pending []fence
+	size    int64
 	free    func()
 }
 
@@ -188,7 +192,7 @@ func (d *Device) freeAll() {
 
 // giveBack calls free when the fences have been reached: immediately, or at a later allocation, staged copy, or Sync or end of a
 // queue.
-func (d *Device) giveBack(pending []fence, free func()) {
+func (d *Device) giveBack(pending []fence, size int64, free func()) {
 	pending = slices.DeleteFunc(pending, func(m fence) bool { return m.event.Done() })
 	if len(pending) == 0 {
 		free()
@@ -196,8 +200,9 @@ func (d *Device) giveBack(pending []fence, free func()) {
 	}
 	d.retire.Lock()
 	defer d.retire.Unlock()
-	d.retired = append(d.retired, retiree{pending, free})
+	d.retired = append(d.retired, retiree{pending, size, free})
 	d.retiring.Add(1)
+	d.leaving += size
 }
 
 func (d *Device) hasRetired() bool { return d.retiring.Load() > 0 }
@@ -217,10 +222,47 @@ func (d *Device) reap() bool {
 			}
 		}
 		r.free()
+		d.leaving -= r.size
+		d.stalled = false
 		return true
 	})
 	d.retiring.Store(int64(len(d.retired)))
 	return len(d.retired) < n
+}
+
+const (
+	aheadBytes = 16 << 20              // bytes of retired memory above which allocations wait for some of it
+	paced      = 64 << 10              // bytes of the smallest allocation that waits
+	paceTime   = 50 * time.Millisecond // maximum wait, since commands may need what the caller does next
+)
+
+// keepPace waits for the oldest retired memory if much of it is in use, so that a program does not run far ahead of the device.
+func (d *Device) keepPace(ctx context.Context, size int64) {
+	if size < paced || !d.hasRetired() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, paceTime)
+	defer cancel()
+	for ctx.Err() == nil {
+		d.retire.Lock()
+		var oldest []fence
+		if d.leaving+size > aheadBytes && len(d.retired) > 0 && !d.stalled {
+			oldest = d.retired[0].pending
+		}
+		d.retire.Unlock()
+		if oldest == nil {
+			return
+		}
+		for _, m := range oldest {
+			if m.await(ctx) != nil {
+				d.retire.Lock()
+				d.stalled = true
+				d.retire.Unlock()
+				return
+			}
+		}
+		d.reap()
+	}
 }
 
 // reapAll waits for the commands that use retired memory, and frees it.

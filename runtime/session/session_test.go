@@ -419,6 +419,40 @@ func TestUnreachableBuffers(t *testing.T) {
 	}
 }
 
+// TestFreedInUse checks that a program which frees buffers does not take much memory by running ahead of the device, and that
+// allocations go on while the device waits for the program.
+func TestFreedInUse(t *testing.T) {
+	gate := make(chan struct{})
+	param := []offload.Param{i32Buffer("y", true)}
+	p := adder()
+	p.kernels["nap"] = hostKernel{info: offload.KernelInfo{Name: "nap", Params: param}, run: func([]offload.Arg, *queue.Stop) error {
+		time.Sleep(200 * time.Microsecond)
+		return nil
+	}}
+	p.kernels["wait"] = hostKernel{info: offload.KernelInfo{Name: "wait", Params: param}, run: func([]offload.Arg, *queue.Stop) error {
+		<-gate
+		return nil
+	}}
+	s := open(t, p)
+	d := device(t, s, "cpu")
+	use := func(name string, bytes int) {
+		b := buffer(t, d, bytes/4)
+		check(t, defaultQueue(t, d).Launch(must(kernel(t, s, d, name).Bind(session.Config{Size: []int{1}}, session.Buf(b)))(t)))
+		check(t, b.Free())
+	}
+	for range 300 {
+		use("nap", 1<<20)
+	}
+	if m := d.Memory(); m.Peak > 100<<20 {
+		t.Errorf("%d bytes were in use at a time", m.Peak)
+	}
+	for range 20 {
+		use("wait", 4<<20)
+	}
+	close(gate)
+	check(t, defaultQueue(t, d).Sync(ctx))
+}
+
 func TestFailuresAreGivenOnce(t *testing.T) {
 	s := open(t, adder())
 	d := device(t, s, "cpu")

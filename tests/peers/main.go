@@ -10,7 +10,7 @@
 //	gcc                                         all that compare with C
 //	clang-19, libomp-19-dev                     suites
 //	g++                                         arrays, arrayspocl
-//	python3-numpy                               arrays
+//	python3-numpy                               arrays, temporaries
 //	libopenblas0                                gemm
 //	clang-19                                    compilers, target
 //	clang-tools-19, libomp-19-dev               target
@@ -43,6 +43,7 @@ var comparisons = []comparison{
 	{"compilers", "compute kernels on one core / the best of gcc, clang and ISPC, at all their widths, one thread", compilers},
 	{"threads", "kernels on two cores / the same by gcc -O3 -fopenmp on two threads, by the clock", kernelsOnTwoCores},
 	{"arrays", "operations on arrays of 16 Mi elements on two cores / C with OpenMP on two threads, and NumPy on one, in processor time", arrays},
+	{"temporaries", "a script whose arrays become unreachable, in processor time of the whole process / NumPy", temporaries},
 	{"arrayspocl", "operations on arrays of 16 Mi elements on PoCL with two threads / the same algorithms in OpenCL C, in processor time", arraysOnPoCL},
 	{"gemm", "matrix products on two cores / OpenBLAS on two threads, in processor time", gemms},
 	{"arraycalls", "calls of operations on small arrays by a script / a bound launch, in processor time", arrayCalls},

@@ -17,20 +17,11 @@ func startup(r *report) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	build := func(name, pkg string) (string, error) {
-		out := filepath.Join(dir, name)
-		cmd := exec.Command("go", "build", "-o", out, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("building %s: %w\n%s", pkg, err, text)
-		}
-		return out, nil
-	}
-	ours, err := build("orepl", "github.com/orepl/orepl/cmd/orepl")
+	ours, err := built(dir, "github.com/orepl/orepl/cmd/orepl")
 	if err != nil {
 		return err
 	}
-	theirs, err := build("bare", "github.com/orepl/orepl/tests/peers/bare")
+	theirs, err := built(dir, "github.com/orepl/orepl/tests/peers/bare")
 	if err != nil {
 		return err
 	}
@@ -38,29 +29,42 @@ func startup(r *report) error {
 	if err := os.WriteFile(script, nil, 0o644); err != nil {
 		return err
 	}
-	var peak int64 // KiB
-	run := func(args ...string) func() (float64, error) {
-		return func() (float64, error) {
-			cmd := exec.Command(args[0], args[1:]...)
-			if text, err := cmd.CombinedOutput(); err != nil {
-				return 0, fmt.Errorf("%v: %w\n%s", args, err, text)
-			}
-			took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && args[0] == ours {
-				peak = max(peak, usage.Maxrss)
-			}
-			return took.Seconds() * 1e3, nil
-		}
-	}
-	if _, err := r.pair("run empty.js", "ms", 41, run(ours, "run", script), run(theirs)); err != nil {
+	var peak float64 // MiB
+	if _, err := r.pair("run empty.js", "ms", 41, process(&peak, ours, "run", script), process(nil, theirs)); err != nil {
 		return err
 	}
 	own, err := ownMemory(ours, dir)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("  peak memory of orepl run: %.1f MiB, with the pages of its file; %.1f MiB without\n", float64(peak)/1024, float64(own)/1024)
+	fmt.Printf("  peak memory of orepl run: %.1f MiB, with the pages of its file; %.1f MiB without\n", peak, float64(own)/1024)
 	return nil
+}
+
+// built builds a command in a folder, and returns its path.
+func built(dir, pkg string) (string, error) {
+	out := filepath.Join(dir, filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, text)
+	}
+	return out, nil
+}
+
+// process returns a function that runs a command and returns its processor time in milliseconds. If peak is not nil, it becomes at
+// least the command's peak memory in MiB.
+func process(peak *float64, args ...string) func() (float64, error) {
+	return func() (float64, error) {
+		cmd := exec.Command(args[0], args[1:]...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%v: %w\n%s", args, err, text)
+		}
+		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && peak != nil {
+			*peak = max(*peak, float64(usage.Maxrss)/1024)
+		}
+		return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() * 1e3, nil
+	}
 }
 
 // ownMemory returns the memory in KiB of a process that runs a script which only reads this figure. It excludes the pages of
