@@ -112,8 +112,8 @@ func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 }
 
 // Eval runs a prompt line and returns the value of its last expression, awaited if the line awaits. Declarations are global and
-// may be repeated. Timers and operations continue in [Engine.Serve] or the next call, and their errors go to Options.OnError.
-// name appears in error positions.
+// may be repeated. Timers and operations that are left when Eval returns continue in [Engine.Serve] or the next call. Their errors go to
+// Options.OnError. name appears in error positions.
 func (e *Engine) Eval(ctx context.Context, name, text string) (goja.Value, error) {
 	return e.result(ctx, func(settle func(goja.Value, error)) error {
 		return e.line(name, text, settle, func(m *esm.Module) {

@@ -224,7 +224,7 @@ func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	}
 }
 
-// writeBytes copies the bytes, because the script may modify the array before the asynchronous write.
+// writeBytes implements fs.writeBytes. It copies the bytes, because the script may modify the array before the asynchronous write.
 func writeBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
 	data := memory.Clone(a.Bytes(1, "bytes"))

@@ -114,9 +114,11 @@ func (d *device) Bytes(m offload.Memory) ([]byte, error) {
 	return b.memory.Bytes(), nil
 }
 
+// part is the maximum number of bytes that are copied or filled between two checks whether to stop.
+const part = 16 << 20
+
 // Copy implements [queue.Device]. A device would start its copy engine here.
 func (d *device) Copy(dst, src []byte, stop *queue.Stop) {
-	const part = 16 << 20
 	for len(dst) > 0 && !stop.Requested() {
 		n := memory.Copy(dst[:min(part, len(dst))], src)
 		dst, src = dst[n:], src[n:]
@@ -124,7 +126,13 @@ func (d *device) Copy(dst, src []byte, stop *queue.Stop) {
 }
 
 // Fill implements [queue.Device].
-func (d *device) Fill(dst, pattern []byte, _ *queue.Stop) { memory.Fill(dst, pattern) }
+func (d *device) Fill(dst, pattern []byte, stop *queue.Stop) {
+	for len(dst) > 0 && !stop.Requested() {
+		n := min(part, len(dst)) // a multiple of every pattern's length
+		memory.Fill(dst[:n], pattern)
+		dst = dst[n:]
+	}
+}
 
 // NewLaunch implements [queue.Device].
 func (d *device) NewLaunch() queue.Launch { return &launch{device: d} }

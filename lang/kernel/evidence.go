@@ -4,7 +4,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// mustBeInt records the use of a value where only an integer is valid.
+// mustBeInt records that only an integer is valid for the parameters on which a value depends. Their types follow by rules 7.3 and 7.4
+// of the language.
 func (c *compiler) mustBeInt(v value, at syntax.Span, why string) {
 	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.mustInt })
 }

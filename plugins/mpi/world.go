@@ -87,8 +87,8 @@ var (
 	startRole byte
 )
 
-// start initializes MPI and announces this process's role. The first call is collective. Later calls return the same world, or an
-// error if their role differs from that of the first. A worker calls accept for each connection that a host opens; a host ignores
+// start initializes MPI and announces this process's role. The first call is collective. Later calls return the same world or the
+// error of the first, or an error if their role differs. A worker calls accept for each connection that a host opens; a host ignores
 // accept.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {

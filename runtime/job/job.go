@@ -28,7 +28,7 @@ const (
 // Job is a job as one of its processes sees it.
 type Job struct {
 	Interface Interface
-	Size      int  // number of processes, 0 without a launcher
+	Size      int  // number of processes, 0 without a launcher or if it does not say
 	Local     int  // number of those on this machine, 0 if unknown
 	Slurm     bool // srun started the process
 }

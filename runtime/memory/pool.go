@@ -31,7 +31,8 @@ type Options struct {
 	HighWater int64 // maximum bytes kept for reuse; 0: a quarter of the limit
 }
 
-// Pool allocates blocks of memory. Its methods may be called concurrently.
+// Pool allocates blocks of memory outside of the Go heap, and keeps freed blocks for reuse up to a limit. Its methods may be called
+// concurrently.
 type Pool struct {
 	limit     int64
 	highWater int64

@@ -1,7 +1,8 @@
 package offload
 
-// DefaultGroupSize returns the work-group size of a launch that states none, for a kernel that observes its group. It is 256, 16×16
-// or 8×8×4 if x, y or z is the last axis with more than one item. It is the same on every device.
+// DefaultGroupSize returns the work-group size of a launch that states none, for a kernel that observes its group. It is
+// 8×8×4 if the launch has more than one item along z, else 16×16 if it has more than one along y, else 256. It is the same on every
+// device.
 func DefaultGroupSize(size [3]int) [3]int {
 	switch {
 	case size[2] > 1:

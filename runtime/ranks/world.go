@@ -183,7 +183,8 @@ func (w *World) postAny(g *Group, k key) *Receipt {
 	return r
 }
 
-// hopeless reports whether all other members of a group have ended. The caller holds the mutex.
+// hopeless reports whether all other members of the receipt's group have ended, so that no one is left to send. It is false for a
+// group of one. The caller holds the world's mutex.
 func (r *Receipt) hopeless() bool {
 	for i, rank := range r.g.members {
 		if i != r.g.rank && !r.g.w.peers[rank].ended() {

@@ -218,8 +218,8 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 	if err := d.checkLost(op, label); err != nil {
 		return nil, err
 	}
-	d.reap()
-	d.keepPace(ctx, size)
+	d.retired.Reap()
+	d.retired.KeepPace(ctx, size)
 	raw, err := d.raw.Allocate(size, kind)
 	for _, reclaim := range []func(context.Context) bool{d.reclaim, d.collectGarbage} {
 		if offload.CodeOf(err) != offload.OutOfResources {
@@ -245,12 +245,12 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 
 // reclaim waits for memory that has been freed but is in use, and reports whether all of it was freed.
 func (d *Device) reclaim(ctx context.Context) bool {
-	if !d.hasRetired() {
+	if d.retired.Empty() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, reclaimTime)
 	defer cancel()
-	return d.reapAll(ctx) == nil
+	return d.retired.ReapAll(ctx) == nil
 }
 
 // collectGarbage frees unreachable buffers, waits for their cleanups, and reports whether any memory was freed.
@@ -262,7 +262,7 @@ func (d *Device) collectGarbage(ctx context.Context) bool {
 	garbage.Collect(ctx)
 	for i := 0; i < 20 && ctx.Err() == nil; i++ { // cleanups run in an unspecified order
 		time.Sleep(time.Millisecond)
-		d.reap()
+		d.retired.Reap()
 		if d.allocated.Load() < before {
 			return true
 		}
@@ -301,7 +301,7 @@ func (a *allocation) release() bool {
 	delete(d.allocations, a)
 	d.mu.Unlock()
 	d.session.live.remove(a.object.ID)
-	d.giveBack(pending, a.size, func() {
+	d.retired.Add(pending, a.size, func() {
 		d.session.tracer.counted(d, d.allocated.Add(-a.size))
 		if err := a.raw.Free(); err != nil {
 			d.session.log.Error("memory could not be freed", "object", a.object, "error", err)

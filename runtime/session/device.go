@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/orepl/orepl/runtime/garbage"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session/retired"
 	"github.com/orepl/orepl/runtime/trace/alignment"
 )
 
@@ -33,20 +33,8 @@ type Device struct {
 	stages      []*stage // spare staging blocks
 	staging     []*stage // staging blocks of copies that may not have finished, the one used last at the end
 
-	retiring atomic.Int64 // length of retired
-	retire   sync.Mutex
-	retired  []retiree
-	leaving  int64 // bytes of retired
-	stalled  bool  // keepPace has waited in vain since memory was freed last
-
-	pins pins
-}
-
-// retiree is freed memory that commands may still use.
-type retiree struct {
-	pending []fence
-	size    int64
-	free    func()
+	retired retired.List[fence]
+	pins    pins
 }
 
 // MemoryUse is the memory use of a device's buffers, in bytes.
@@ -184,102 +172,10 @@ func (d *Device) freeAll() {
 	for _, a := range list {
 		a.release()
 	}
-	d.reap()
+	d.retired.Reap()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.freeStages()
-}
-
-// giveBack calls free when the fences have been reached: immediately, or at a later allocation, staged copy, or Sync or end of a
-// queue.
-func (d *Device) giveBack(pending []fence, size int64, free func()) {
-	pending = slices.DeleteFunc(pending, func(m fence) bool { return m.event.Done() })
-	if len(pending) == 0 {
-		free()
-		return
-	}
-	d.retire.Lock()
-	defer d.retire.Unlock()
-	d.retired = append(d.retired, retiree{pending, size, free})
-	d.retiring.Add(1)
-	d.leaving += size
-}
-
-func (d *Device) hasRetired() bool { return d.retiring.Load() > 0 }
-
-// reap frees retired memory that is no longer in use, and reports whether it freed any.
-func (d *Device) reap() bool {
-	d.retire.Lock()
-	defer d.retire.Unlock()
-	n, first := len(d.retired), make([]fence, 0, 4) // the first fence of each queue that is not reached; later ones are not either
-	d.retired = slices.DeleteFunc(d.retired, func(r retiree) bool {
-		for _, m := range r.pending {
-			if slices.ContainsFunc(first, func(f fence) bool { return f.queue == m.queue && f.seq <= m.seq }) {
-				return false
-			} else if !m.event.Done() {
-				first = append(first, m)
-				return false
-			}
-		}
-		r.free()
-		d.leaving -= r.size
-		d.stalled = false
-		return true
-	})
-	d.retiring.Store(int64(len(d.retired)))
-	return len(d.retired) < n
-}
-
-const (
-	aheadBytes = 16 << 20              // bytes of retired memory above which allocations wait for some of it
-	paced      = 64 << 10              // bytes of the smallest allocation that waits
-	paceTime   = 50 * time.Millisecond // maximum wait, since commands may need what the caller does next
-)
-
-// keepPace waits for the oldest retired memory if much of it is in use, so that a program does not run far ahead of the device.
-func (d *Device) keepPace(ctx context.Context, size int64) {
-	if size < paced || !d.hasRetired() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, paceTime)
-	defer cancel()
-	for ctx.Err() == nil {
-		d.retire.Lock()
-		var oldest []fence
-		if d.leaving+size > aheadBytes && len(d.retired) > 0 && !d.stalled {
-			oldest = d.retired[0].pending
-		}
-		d.retire.Unlock()
-		if oldest == nil {
-			return
-		}
-		for _, m := range oldest {
-			if m.await(ctx) != nil {
-				d.retire.Lock()
-				d.stalled = true
-				d.retire.Unlock()
-				return
-			}
-		}
-		d.reap()
-	}
-}
-
-// reapAll waits for the commands that use retired memory, and frees it.
-func (d *Device) reapAll(ctx context.Context) error {
-	d.retire.Lock()
-	var pending []fence
-	for _, r := range d.retired {
-		pending = append(pending, r.pending...)
-	}
-	d.retire.Unlock()
-	for _, m := range pending {
-		if err := m.await(ctx); err != nil {
-			return err
-		}
-	}
-	d.reap()
-	return nil
 }
 
 // Range is a buffer's memory in the address space of a device.

@@ -89,7 +89,7 @@ func (ev *Event) Failure() error {
 // Settle waits until the event has been reached, and reports no failure of commands. If ctx ends first, it returns Cancelled
 // or Timeout and cancels nothing.
 func (ev *Event) Settle(ctx context.Context) error {
-	if err := (fence{ev.raw, ev.seq, ev.queue}).await(ctx); err != nil {
+	if err := (fence{ev.raw, ev.seq, ev.queue}).Await(ctx); err != nil {
 		return located(err, ev.queue.device.id, ev.label)
 	}
 	ev.queue.advance(ev.seq)

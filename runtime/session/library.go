@@ -370,7 +370,7 @@ func (l *Library) Unregister(ctx context.Context) error {
 	l.mu.Unlock()
 
 	for _, m := range pending {
-		if err := m.await(ctx); err != nil {
+		if err := m.Await(ctx); err != nil {
 			return err
 		}
 	}

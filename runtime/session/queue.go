@@ -236,7 +236,7 @@ func (q *Queue) waitForFence(other *Queue, m fence) error {
 		same = code != offload.Unsupported && code != offload.InvalidEvent
 	}
 	if !same {
-		err = q.raw.Host(func() error { return m.await(q.waits) })
+		err = q.raw.Host(func() error { return m.Await(q.waits) })
 	}
 	if err != nil {
 		return located(err, q.device.id, q.object.Label)
@@ -300,8 +300,14 @@ func (q *Queue) leadsTo(seq uint64, other *Queue, asked map[*Queue]uint64) bool 
 	return slices.ContainsFunc(list, func(w waited) bool { return w.after < seq && w.queue.leadsTo(w.seq, other, asked) })
 }
 
-// await waits for the fence and reports no failure of commands.
-func (m fence) await(ctx context.Context) error {
+// Reached implements [retired.Fence].
+func (m fence) Reached() bool { return m.event.Done() }
+
+// Precedes implements [retired.Fence].
+func (m fence) Precedes(other fence) bool { return m.queue == other.queue && m.seq <= other.seq }
+
+// Await waits for the fence and reports no failure of commands.
+func (m fence) Await(ctx context.Context) error {
 	err := m.event.Settle(ctx)
 	if ended := contextError(ctx, "wait"); err != nil && ended != nil {
 		return ended
@@ -397,7 +403,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 	if n > q.done.Load() && ctx.Err() == nil {
 		q.advance(n)
 	}
-	q.device.reap()
+	q.device.retired.Reap()
 	if err != nil {
 		err = located(err, q.device.id, q.object.Label)
 		if ctx.Err() == nil {
@@ -442,7 +448,7 @@ func (q *Queue) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.await(ctx); err != nil {
+	if err := m.Await(ctx); err != nil {
 		return located(err, q.device.id, q.object.Label)
 	}
 	q.advance(m.seq)
@@ -497,6 +503,6 @@ func (q *Queue) end() error {
 	q.device.removeQueue(q)
 	q.device.session.live.remove(q.object.ID)
 	close(q.ended)
-	q.device.reap()
+	q.device.retired.Reap()
 	return located(err, q.device.id, q.object.Label)
 }

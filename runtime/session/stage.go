@@ -44,7 +44,7 @@ func blockFor(size int64) int64 {
 // takeStage returns a block of size bytes for a copy from out to in that involves the device. Earlier copies from out to in may
 // still use it.
 func (d *Device) takeStage(size int64, in, out *Queue) (*stage, error) {
-	d.reap()
+	d.retired.Reap()
 	if s := d.knownStage(size, in, out); s != nil {
 		return s, nil
 	}

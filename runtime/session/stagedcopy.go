@@ -100,7 +100,7 @@ func (q *Queue) copyBlocks(in, out *Queue, dst, src *Buffer) (err error) {
 		pending := currentFences(in, out)
 		for _, s := range stages {
 			q.device.leaveStage(s)
-			q.device.giveBack(slices.Clone(pending), 0, func() { q.device.returnStage(s) })
+			q.device.retired.Add(slices.Clone(pending), 0, func() { q.device.returnStage(s) })
 		}
 	}()
 	for range min(2, (size+block-1)/block) {

@@ -123,7 +123,8 @@ const (
 	shown    = 3  // number of printed elements at each end of a long buffer
 	shownAll = 10 // greatest number of scalars that are all printed
 
-	// Maximum waits for the commands that use a printed buffer: in a script, and at the prompt.
+	// Maximum times to wait for the commands that use a printed buffer and to read its values. promptPatience is for a buffer that
+	// the prompt prints by itself, lookPatience for scripts and for a buffer in another value.
 	lookPatience   = 100 * time.Millisecond
 	promptPatience = 500 * time.Millisecond
 )

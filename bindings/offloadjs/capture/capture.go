@@ -31,17 +31,19 @@ type Module struct {
 	helpers    map[*lang.FunctionInfo]*kernel.Source
 	passed     map[*buffers.Buffer]string // parameters that pass captured buffers to an initialiser
 	reads      *List                      // records the compilation's reads of captured objects; may be nil
-	language   []*goja.Object             // global objects that the kernel language also defines, but for Atomics
+	language   []*goja.Object             // global objects that the kernel language also defines, without Atomics; Math is the first
 	descriptor goja.Callable              // Object.getOwnPropertyDescriptor
 }
+
+// languageNames are the names of the objects in Module.language.
+var languageNames = []string{"Math", "Number", "Boolean", "isNaN", "isFinite"}
 
 // New returns the conversion of an engine.
 func New(s *script.Script, t *types.Module, b *buffers.Module) *Module {
 	m := &Module{Script: s, types: t, buffers: b, helpers: map[*lang.FunctionInfo]*kernel.Source{}}
-	for _, name := range []string{"Math", "Number", "Boolean", "isNaN", "isFinite"} {
-		if o, ok := m.VM.GlobalObject().Get(name).(*goja.Object); ok {
-			m.language = append(m.language, o)
-		}
+	for _, name := range languageNames {
+		o, _ := m.VM.GlobalObject().Get(name).(*goja.Object) // nil if the script has removed it
+		m.language = append(m.language, o)
 	}
 	if object, ok := m.VM.GlobalObject().Get("Object").(*goja.Object); ok {
 		m.descriptor, _ = goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
@@ -107,10 +109,11 @@ func (m *Module) capture(info *lang.FunctionInfo, name string) (any, error) {
 			if _, isType := m.types.Of(c.Value); isType {
 				return m.captured(c.Value, name)
 			}
-			if o, ok := c.Value.(*goja.Object); ok && m.isLanguageName(o) {
-				return nil, nil
+			o, ok := c.Value.(*goja.Object)
+			if number, known := m.LanguageName(o); ok && known {
+				return nil, renamed(number, name)
 			}
-			return nil, nativeError(c.Function.Name)
+			return nil, m.nativeError(o, c.Function.Name)
 		}
 		if o, ok := c.Value.(*goja.Object); ok && isClass(c.Function.Text) {
 			return capturedObject{m, o, name}, nil // a class, for its static fields
@@ -153,8 +156,8 @@ func (m *Module) captured(v goja.Value, path string) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("it is %s", convert.Describe(v))
 	}
-	if m.isLanguageName(o) {
-		return nil, nil
+	if number, ok := m.LanguageName(o); ok {
+		return nil, renamed(number, path)
 	}
 	if _, callable := goja.AssertFunction(o); callable {
 		return m.capturedFunction(o)
@@ -205,7 +208,7 @@ type captureError struct{ message, hint string }
 func (e *captureError) Error() string { return e.message }
 func (e *captureError) Hint() string  { return e.hint }
 
-// nativeHints maps functions of the host to their equivalents in kernels.
+// nativeHints has, by the name of a function of the host, what to write in a kernel instead.
 var nativeHints = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
@@ -215,9 +218,14 @@ var nativeHints = later.Value[map[string]string]{Make: func() map[string]string 
 	}
 }}
 
-// nativeError returns the error for a captured function of the host.
-func nativeError(name string) error {
+// nativeError returns the error for a captured function of the host, with what the kernel language has in its place.
+func (m *Module) nativeError(fn *goja.Object, name string) error {
 	hint := nativeHints.Get()[name]
+	if math := m.language[0]; math != nil && fn != nil {
+		if v := math.Get(name); v != nil && v.SameAs(fn) {
+			hint = "write Math." + name + "(…) in the kernel"
+		}
+	}
 	if hint == "" {
 		hint = "call it outside of the kernel, and pass its result as an argument"
 	}
@@ -288,15 +296,25 @@ func (m *Module) BuffersOf(fn goja.Value, taken ...string) (found []*buffers.Buf
 
 // LanguageName returns the number of a global object that the kernel language also defines, or false for other objects.
 func (m *Module) LanguageName(o *goja.Object) (number int, ok bool) {
+	if o == nil {
+		return 0, false
+	}
 	if number = slices.Index(m.language, o); number < 0 && o == m.atomics() {
 		number = len(m.language)
 	}
 	return number, number >= 0
 }
 
-func (m *Module) isLanguageName(o *goja.Object) bool {
-	_, ok := m.LanguageName(o)
-	return ok
+// renamed returns an error if a script's expression for a global object of the kernel language is not its name.
+func renamed(number int, path string) error {
+	name := "Atomics"
+	if number < len(languageNames) {
+		name = languageNames[number]
+	}
+	if path == name {
+		return nil
+	}
+	return &captureError{"it is " + name + " by another name", "write " + name + " in the kernel"}
 }
 
 // capturedFunction converts a function in an object's field for the kernel compiler.
@@ -306,7 +324,7 @@ func (m *Module) capturedFunction(o *goja.Object) (any, error) {
 		return nil, err
 	}
 	if info.Native {
-		return nil, nativeError(info.Name)
+		return nil, m.nativeError(o, info.Name)
 	}
 	return m.sourceOf(info), nil
 }

@@ -12,10 +12,10 @@ import (
 // Meaning is the kind of value that a name outside of a function has.
 type Meaning int
 
-// The meanings of names. Only values that never change have one other than Other.
+// The meanings of names. A captured variable that may still change is Other, whatever its value.
 const (
-	Absent   Meaning = iota // the function does not use the name
-	Other                   // any other value
+	Absent   Meaning = iota // the function captures no variable of this name, but may declare the name itself
+	Other                   // any other value, and any variable that may change
 	Constant                // a primitive value
 	Kernel                  // a kernel of the module 'offload'
 	Type                    // an element type, which converts numbers

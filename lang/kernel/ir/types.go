@@ -2,7 +2,7 @@ package ir
 
 import "fmt"
 
-// Type is a scalar type. Registers hold value types (see [Type.IsValue]); the other types exist only in memory.
+// Type is a scalar type. Registers hold value types (see [Type.IsValue]). The others, except Void, exist only in memory.
 type Type uint8
 
 // The scalar types. Void is the absence of a value.

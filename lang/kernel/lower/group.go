@@ -140,8 +140,10 @@ func (e *exchange) shuffle(kind ir.SubgroupKind, x, by *ir.Value) *ir.Value {
 	return e.Emit(&ir.Instr{Op: ir.Subgroup, Subgroup: kind, Args: []*ir.Value{x, by}}, x.Type)
 }
 
-// reduce lowers Reduce: t[l] = t[l] op t[l+s] in the scratch memory t, for s from half of the group's power of two down to 1. The
-// last steps are shuffles if the target has them.
+// reduce lowers Reduce to a tree. Item l puts its value in t[l] of the scratch memory, or the identity if it is not active. Then s is
+// halved from half of the least power of two that is at least the number of items, down to 1. In each step the items l < s set t[l]
+// to t[l] op t[l+s], with the identity for items that do not exist. The steps within a subgroup are shuffles if the target has them.
+// All items return t[0].
 func (e *exchange) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	t, number := x.Type, e.number
 	none := e.identity(c, t)

@@ -366,7 +366,7 @@ func (h *Hall) forget(number uint64, why error) {
 	h.recent = append(h.recent, number)
 }
 
-// Fail fails an operation, which may not have begun.
+// Fail fails an operation. If it has not begun, its bytes are dropped, and a later Begin returns it as failed.
 func (h *Hall) Fail(number uint64, why error) {
 	h.mu.Lock()
 	defer h.unlock()

@@ -51,7 +51,7 @@ func (s *Links) All() []Link {
 	return s.all
 }
 
-// Await waits until there is a link to a server, and returns the link. If the operation fails first, it returns the reason.
+// Await waits until there is a link to a server, and returns the link. If the operation fails before, Await returns the reason.
 func (s *Links) Await(peer string, o *Operation) (Link, error) {
 	for {
 		s.mu.Lock()

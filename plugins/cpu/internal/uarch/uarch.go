@@ -22,8 +22,8 @@ type Model struct {
 	Divide float64 // cycles of a 512-bit vdivps; 0 without AVX-512
 	Root   float64 // cycles of a 512-bit vsqrtps; 0 without AVX-512
 
-	// PastCache is a memory footprint of launches, relative to the last-level cache. From it on, buffers that are only written
-	// are stored non-temporally. 0 disables this.
+	// PastCache is the size of a launch's buffers, in sizes of the last-level cache, from which outputs are stored non-temporally.
+	// Only large outputs are that [plan.FindOutputs] permits. 0 means never.
 	PastCache float64
 
 	// PastCacheAlone replaces PastCache for launches on one core, unless it is 0.

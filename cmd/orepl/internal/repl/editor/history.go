@@ -50,7 +50,8 @@ func (h *history) rewrite() {
 	}
 }
 
-// add appends an entry unless it is blank or equals the last one.
+// add appends an entry to the list and the file, unless it is blank or equals the last one. Beyond liner.HistoryLimit it drops the
+// oldest entries of the list. It ignores errors of the file.
 func (h *history) add(entry string) {
 	if strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
 		return

@@ -16,7 +16,7 @@ func (g *Gang) Flat(m vcode.Mem) vcode.Mem {
 	return vcode.Mem{Base: d}
 }
 
-// LoadRow emits a contiguous load of elements of type t to d, for the lanes of a mask (0: all). Other lanes become 0.
+// LoadRow emits a contiguous load of elements of type t, widened to values, to d, for the lanes of a mask (0: all). Other lanes become 0.
 func (g *Gang) LoadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	op := amd64.VMOVUPS
 	switch t {

@@ -114,7 +114,8 @@ func loadsVector(in *vcode.Inst) bool {
 	return in.LoadsWhole()
 }
 
-// onlyReads reports whether an operation whose first operand is an address does not write it.
+// onlyReads reports whether an operation with a first operand in memory is known to leave that memory unchanged. It returns false for
+// operations that it does not know, such as PREFETCHW.
 func onlyReads(op amd64.Op) bool {
 	return op == amd64.CMP || op == amd64.TEST || op == amd64.PREFETCHT0 || op == amd64.PREFETCHNTA
 }
