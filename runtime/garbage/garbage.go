@@ -2,9 +2,9 @@
 //
 // # Design
 //
-// Go collects garbage when its heap has grown. The memory of buffers is outside of the heap. Without more, a loop that makes buffers
+// Go collects garbage when its heap has grown. The memory of buffers is outside of the heap. Without a meter, a loop that makes buffers
 // and frees none takes all memory before a collection. A [Meter] counts these bytes and starts collections as they grow, as Go does
-// for the bytes of the heap. One is due after a growth by as much as the last one left, by the size of the heap, and by minGrowth.
+// for the bytes of the heap. One is due after a growth by the largest of what the last one left, the size of the heap and minGrowth.
 // Collections thus take a bounded time for each byte that is allocated. If one frees nothing, since the program frees buffers itself,
 // minGrowth doubles.
 package garbage

@@ -26,7 +26,7 @@ func (r *Recorder) Commands(list []DeviceCommand) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range list {
-		if r.closed {
+		if r.over() {
 			return
 		}
 		r.command(&list[i])

@@ -15,6 +15,10 @@ import (
 // mostText is the maximum number of bytes that are written at once.
 const mostText = 1 << 17
 
+// mostBytes is the maximum size of a time line, about a minute and a half of short launches. Larger ones would fill the disk and
+// could not be displayed.
+const mostBytes = 4 << 30
+
 // flushEvery is the time after which written events are in the file, at the latest.
 const flushEvery = 50 * time.Millisecond
 
@@ -27,6 +31,7 @@ type Recorder struct {
 	out     io.Writer
 	text    []byte // not yet written
 	err     error  // the first failed write
+	room    int64  // bytes that may still be written
 	closed  bool
 	some    bool // there is an event
 	tracks  map[[2]string]Track
@@ -43,7 +48,7 @@ type Track struct{ process, thread int }
 
 // New returns a recorder whose time begins now.
 func New(out io.Writer) *Recorder {
-	r := &Recorder{began: time.Now(), out: out, tracks: map[[2]string]Track{}, names: map[string]int{}, stop: make(chan struct{}), ended: make(chan struct{})}
+	r := &Recorder{began: time.Now(), out: out, room: mostBytes, tracks: map[[2]string]Track{}, names: map[string]int{}, stop: make(chan struct{}), ended: make(chan struct{})}
 	r.text = append(make([]byte, 0, mostText+mostText/8), '[')
 	go r.flushing()
 	return r
@@ -71,10 +76,21 @@ func (r *Recorder) flush() {
 	if r.err == nil {
 		_, r.err = r.out.Write(r.text)
 	}
+	r.room -= int64(len(r.text))
 	r.text = r.text[:0]
 }
 
-// Close writes the end of the text and returns the first error of a write. Later events are dropped.
+// over reports whether no more events are written. The caller holds mu.
+func (r *Recorder) over() bool { return r.closed || r.room <= 0 }
+
+// Full reports whether the time line has reached its maximum of 4 GiB, so that later events are missing.
+func (r *Recorder) Full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.room <= 0
+}
+
+// Close writes the end of the text and returns the first error of a write. Later events are dropped, as are those after 4 GiB.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	again := r.closed
@@ -128,7 +144,7 @@ func (r *Recorder) Slice(t Track, category, name string, start, duration time.Du
 	duration = max(duration, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.over() {
 		return t
 	}
 	t = r.free(t, start, start+duration)
@@ -283,7 +299,7 @@ func (r *Recorder) event(e event) {
 
 // write adds an event to the buffer. The caller holds mu.
 func (r *Recorder) write(e event) {
-	if r.closed {
+	if r.over() {
 		return
 	}
 	r.text = e.appendTo(r.next())

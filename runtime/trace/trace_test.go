@@ -171,6 +171,24 @@ func TestFailedWrites(t *testing.T) {
 	}
 }
 
+// TestFull checks that a time line ends when it has its maximum size, and is whole.
+func TestFull(t *testing.T) {
+	var text bytes.Buffer
+	r := New(&text)
+	r.room = 2 * mostText
+	for range 10000 {
+		handmade(r)
+	}
+	full := r.Full()
+	if err := r.Close(); err != nil || !full || text.Len() > 4*mostText {
+		t.Errorf("%d bytes, full: %v, %v", text.Len(), full, err)
+	}
+	var events []map[string]any
+	if err := json.Unmarshal(text.Bytes(), &events); err != nil || len(events) < 100 {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+}
+
 // TestCriticalPath summarizes a time line whose waits and critical path are counted by hand, in milliseconds:
 //
 //	queue a:  k 0–10              m 25–30  (issued at 20)
