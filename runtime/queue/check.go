@@ -39,7 +39,8 @@ func CheckGrid(l *offload.Launch, limits *offload.Limits) *offload.Error {
 }
 
 // CheckLaunch checks a launch against the kernel's info and the device's limits, for [LaneLaunch.Set]. A lane's own refusal
-// would follow only after Launch has returned. CheckLaunch does not check that the device can access the memory.
+// would follow only after Launch has returned. CheckLaunch does not check that the device can access the memory, nor the arguments of a
+// kernel whose parameters are unknown.
 func CheckLaunch(l *offload.Launch, limits *offload.Limits) error {
 	info := l.Kernel.Info()
 	refuse := func(code offload.Code, format string, args ...any) error {

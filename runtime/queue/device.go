@@ -13,7 +13,7 @@ type Device interface {
 	Bytes(m offload.Memory) ([]byte, error)
 	// Copy copies src to dst, which have the same length. It returns early when stop is requested.
 	Copy(dst, src []byte, stop *Stop)
-	// Fill repeats the pattern over dst, a multiple of its length. It returns early when stop is requested.
+	// Fill repeats the pattern over dst, whose length is a multiple of the pattern's. It returns early when stop is requested.
 	Fill(dst, pattern []byte, stop *Stop)
 	// NewLaunch returns an empty launch.
 	NewLaunch() Launch

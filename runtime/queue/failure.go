@@ -58,8 +58,9 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 	}
 }
 
-// reach completes an event. An event other than a mark covers the commands since the previous event; their first failure
-// becomes the event's. The caller holds the role.
+// reach completes an event. An event other than a mark covers the commands since the previous one that is no mark. Their first
+// failure becomes the event's, unless a caller has received it. dropped is the error of an event that was dropped, or nil. The caller
+// holds the role.
 func (q *Queue) reach(ev *Event, dropped error) {
 	if !ev.mark && q.own != nil {
 		own := described(q.own)
@@ -96,7 +97,8 @@ func (q *Queue) takeOwn(ev *Event) error {
 	return withMore(ev.own, count-1)
 }
 
-// Failure implements [offload.FailurePeeker]: it returns the failure that Sync would return, without consuming it.
+// Failure implements [offload.FailurePeeker]: it returns the failure that Sync would return, without consuming it. Cancellations are
+// no failures here.
 func (q *Queue) Failure() error {
 	if !q.failed.Load() {
 		return nil

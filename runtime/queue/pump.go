@@ -32,8 +32,8 @@ func NewOnLane(lane Lane, opts Options) *Queue {
 	return q
 }
 
-// Lose makes the queue refuse new commands and fail the unfinished ones with err. The lane reports the commands in flight as
-// reached.
+// Lose makes the queue refuse new commands other than events, and fail the unfinished ones with DeviceLost, caused by err. Only the
+// first call counts. The lane is to report the commands in flight as reached.
 func (q *Queue) Lose(err error) {
 	if q.flight.lost.CompareAndSwap(nil, &err) {
 		q.abandon(everything, err)
@@ -283,8 +283,8 @@ func (q *Queue) expireOnLane(n uint64) {
 // mayWatch reports whether a command is in flight that no goroutine awaits.
 func (q *Queue) mayWatch() bool { return q.flight.first.Load() != 0 && !q.flight.watched.Load() }
 
-// watchLane waits until the oldest command in flight is reached. It returns false if another goroutine waits, or none is in
-// flight.
+// watchLane waits until the oldest command in flight is reached or ctx ends. It returns false at once if another goroutine waits, or no
+// command is in flight.
 func (q *Queue) watchLane(ctx context.Context) bool {
 	f := &q.flight
 	if f.first.Load() == 0 || !f.watched.CompareAndSwap(false, true) {

@@ -285,7 +285,8 @@ func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
 	return nil
 }
 
-// Launch issues a launch. If all commands have run, a short one without services runs before Launch returns.
+// Launch issues a launch. On a synchronous device, a short one without services runs before Launch returns if all commands have run and
+// the queue is not deferred.
 func (q *Queue) Launch(l *offload.Launch) error {
 	const op = "launch"
 	if l.Kernel == nil {

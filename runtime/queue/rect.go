@@ -93,8 +93,8 @@ func (r *rows) run(dev Device, dst, src []byte, stop *Stop) {
 	}
 }
 
-// deviceBox returns the range from the first byte of a box of device memory to its last. It returns an error if the box leaves the
-// memory or its rows overlap.
+// deviceBox returns the range from the first byte of a box of device memory to its last, or an empty one for an empty box. It returns
+// an error if the box leaves the memory, its rows overlap, or the device cannot access the memory.
 func (q *Queue) deviceBox(op string, r offload.Rect, extent [3]int64) (place, error) {
 	all, err := q.whole(op, r.Memory)
 	if err != nil {

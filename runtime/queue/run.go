@@ -210,7 +210,8 @@ func pause(look int) {
 	}
 }
 
-// mayRun reports whether the events that command n waits for have been reached. If not, the queue is blocked.
+// mayRun reports whether the events that command n waits for have been reached, or the command was cancelled. If not, the queue is
+// blocked.
 func (q *Queue) mayRun(c *command, n uint64) bool {
 	for len(q.owed) > 0 {
 		if !q.reached(q.owed[0], n) {

@@ -129,8 +129,8 @@ type wait struct {
 	passive  bool            // does not run commands, which ctx could not interrupt
 }
 
-// endsEarly reports whether the wait ends before the command has finished. A wait for a slot ends if the worker waits
-// elsewhere, others if their context has ended.
+// endsEarly reports whether the wait ends before the command has finished. A wait for a slot ends if a host function or a service call
+// runs, or the queue is blocked. A passive wait ends if its context has ended, any other one then only while a host function runs.
 func (q *Queue) endsEarly(w wait) bool {
 	switch {
 	case w.slotOnly:

@@ -190,7 +190,7 @@ func (g *Group) AllToAll(p *Payload) Operation {
 	})
 }
 
-// part returns the elements of a member's part of data.
+// part returns the bytes of the part of data that a member reduces. The parts of all members have nearly equal numbers of elements.
 func (c *Call) part(data []byte, member int) []byte {
 	n, size := c.g.Size(), c.data.Type.Size()
 	return data[c.data.Count*member/n*size : c.data.Count*(member+1)/n*size]
@@ -265,7 +265,7 @@ func (g *Group) AllReduce(p *Payload, r Reduction) Operation {
 	})
 }
 
-// Scan begins an operation that combines the data of the members up to this one in their order, element by element.
+// Scan begins an operation that combines the data of the members up to this one, itself included, in their order, element by element.
 func (g *Group) Scan(p *Payload, r Reduction) Operation {
 	c := g.begin(scan, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {

@@ -104,7 +104,8 @@ func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
 	return p.data, c.agree(from, p)
 }
 
-// agree returns an error if the operation of another member, with p, differs from this one in kind, root, type or length.
+// agree returns an error if the operation of another member, with p, differs from this one in kind, root, type or length. Type and
+// length do not matter for barriers and splits, nor to a receiver of a broadcast or scatter that has passed no elements.
 func (c *Call) agree(from int, p *parcel) error {
 	me := c.g.rank
 	wrong := func(code offload.Code, format string, args ...any) error {
@@ -124,7 +125,8 @@ func (c *Call) agree(from int, p *parcel) error {
 	return nil
 }
 
-// end waits until the operation's messages have been sent. After a failure it first tells the other members.
+// end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss it first tells the other
+// members. It returns err, or if that is nil the failure of sending.
 func (c *Call) end(ctx context.Context, err error) error {
 	if err != nil && offload.CodeOf(err) != offload.DeviceLost {
 		for i, rank := range c.g.members {

@@ -228,7 +228,8 @@ func endedError(rank int) error {
 // ended reports whether nothing can arrive from the process any more.
 func (p *peer) ended() bool { return p.left && p.readers == 0 }
 
-// deliver hands a message to the receive that waits for it, or keeps it.
+// deliver hands a message to the receipt that waits for it, or keeps it. A message that a collective operation has failed ends all
+// receipts of this operation that wait for the sender.
 func (w *World) deliver(from int, m *parcel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,7 +35,8 @@ func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 // HeartbeatSilence returns the time without heartbeats after which a process is lost, or 0 for no limit.
 func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
 
-// silenceFrom returns that limit by the server's machine, if it is not zero: an address may be that of a tunnel.
+// silenceFrom returns the time limit for silence of a server on machine, or that by the addresses of dialed if machine is zero. The
+// addresses alone may be those of a tunnel.
 func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Duration, error) {
 	switch machine {
 	case protocol.MachineID{}:
@@ -46,7 +47,8 @@ func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Du
 	return silenceAfter(distantSilence)
 }
 
-// silenceAfter returns the time in [SilenceVariable], 0 for off, or usual if the variable is not set.
+// silenceAfter returns the time in [SilenceVariable], 0 for off, or usual if the variable is not set or empty. It returns an error
+// for a time below minSilence and for any other text.
 func silenceAfter(usual time.Duration) (time.Duration, error) {
 	text := os.Getenv(SilenceVariable)
 	switch text {
@@ -130,8 +132,8 @@ func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
 // Aborter is a stream whose Close may wait for the peer. Abort ends the peer or the stream at once; Close still follows.
 type Aborter interface{ Abort() }
 
-// watch loses the devices of a server that sends nothing for the time limit. It counts its own ticks, which exclude times when
-// this process was stopped or handled a message.
+// watch ends the connection to a server that sends nothing for the time limit, so that its devices are lost. It counts its own
+// ticks, which exclude times when this process was stopped or handled a message.
 func (c *client) watch(s *hearing, limit time.Duration) {
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
@@ -154,7 +156,7 @@ func (c *client) watch(s *hearing, limit time.Duration) {
 	}
 }
 
-// abort ends the connection to a server that does not respond.
+// abort ends the connection for the reason why, without waiting for the server.
 func (c *client) abort(why error) {
 	c.mu.Lock()
 	if c.why == nil {

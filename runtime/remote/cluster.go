@@ -19,8 +19,9 @@ type Peer struct {
 }
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
-// NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Unreachable peers are in the platform's list of
-// Missing. Opening fails if none is reachable, if one fails with [offload.InvalidArgument], or if the context ends.
+// NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Peers that cannot be opened are in the platform's
+// list of Missing. Opening fails if peers fails, if no peer can be opened, if one fails with [offload.InvalidArgument], or if a peer
+// cannot be opened because the context has ended.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name: name, peers: peers}
 }
@@ -127,7 +128,7 @@ func clientOf(p offload.Platform) *client {
 	return p.(*client)
 }
 
-// introduce lets the servers exchange memory. When one of them is lost, it tells the others.
+// introduce lets the servers of the cluster exchange memory. When a server with an address is lost, a goroutine tells the others.
 func (p *clusterPlatform) introduce() {
 	for _, part := range p.parts {
 		c := clientOf(part)

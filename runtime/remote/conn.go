@@ -106,7 +106,8 @@ func (l *link) send(p protocol.Message) bool { return l.add(p, nil, true) }
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
 func (l *link) sendWith(p protocol.Message, data []byte) bool { return l.add(p, data, true) }
 
-// add appends a message to the unsent ones, and starts sending them if flush is set or they exceed packAt. It returns false at the end.
+// add appends a message to the unsent ones, and starts sending them if flush is set or they exceed packAt. The data are those of
+// sendWith, or nil. It returns false after the end of the connection.
 func (l *link) add(p protocol.Message, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,8 +142,8 @@ func (l *link) add(p protocol.Message, data []byte, flush bool) bool {
 	return true
 }
 
-// flush sends messages on this goroutine if now is set and the stream is a [Queuer], else on the writer. Those that do not fit
-// into the stream follow when it has sent others.
+// flush sends messages on this goroutine if now is set and the stream is a [Queuer], else on the writer. Messages that a Queuer does
+// not take yet are sent after it has written earlier ones.
 func (l *link) flush(now bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -506,7 +507,8 @@ func (l *link) lands(head []byte, n uint32) bool {
 // landed is a fragment whose bytes were read directly to their destination. It exists only in the receiving process.
 type landed struct{ protocol.Fragment }
 
-// landNext calls lands for the next frame. It returns false if the frame's head is not in the buffer, or the frame is small.
+// landNext calls lands for the next frame, and skips the frame's head. It returns false if the head is not in the buffer, if the
+// frame is smaller than landAt or too large, or if lands does.
 func (l *link) landNext() bool {
 	const need = 4 + fragmentHead
 	if l.land == nil || l.in.Buffered() < need {

@@ -115,7 +115,7 @@ func (s *launch) join(link *link) {
 	}
 }
 
-// failJoint calls fail if command n, in flight, is a launch. A nil why means that it was cancelled. The caller holds l.mu.
+// failJoint calls fail if command n is in flight and a joint launch. A nil why means that it was cancelled. The caller holds l.mu.
 func (l *lane) failJoint(n uint64, why error) {
 	c := l.flying[n]
 	if c == nil || c.Kind != queue.LaunchKernel {
@@ -300,7 +300,8 @@ func (q *servedQueue) joint(m *protocol.JointLaunch) error {
 	return q.issued(l.At, pending{joint: b.Operation}, q.near.Host(r.Run))
 }
 
-// atOnce is a joint launch that no goroutine waits for. The goroutine that receives the last bytes ends the launch and tells the client.
+// atOnce is a joint launch that no goroutine waits for. The goroutine that receives the last bytes, or one that it starts, ends the
+// launch and tells the client.
 type atOnce struct {
 	number    uint64
 	operation *joint.Operation

@@ -24,8 +24,8 @@ type sentLaunches struct {
 	repeat protocol.Relaunch
 }
 
-// shortest returns the message for a launch: a relaunch if the newest launch of its kernel differs in the values of scalars
-// only. The message is valid until the next call.
+// shortest returns the message for a launch: a relaunch if it differs from the newest kept launch of its kernel at most in the values
+// of scalars, else m itself. The message is valid until the next call.
 func (s *sentLaunches) shortest(m *protocol.Launch) protocol.Message {
 	if !m.IsKept() {
 		return m

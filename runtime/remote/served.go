@@ -109,7 +109,7 @@ func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 }
 
 // whenUnused calls free when all commands issued so far have finished and no other server copies the memory: now, or on another
-// goroutine. A copy that is still arriving in the memory fails.
+// goroutine. A copy that is still arriving in the memory fails. memory is nil if free unloads a program.
 func (s *server) whenUnused(memory offload.Memory, free func()) {
 	var last []offload.Event
 	s.mu.Lock()

@@ -628,7 +628,7 @@ func (s *server) allocate(m *protocol.Allocate) error {
 	})
 }
 
-// memory returns a memory block, or nil.
+// memory returns the client's memory with a number, or nil if there is none.
 func (s *server) memory(number uint64) offload.Memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -123,8 +123,9 @@ func (s *shape) String() string {
 	return b.String()
 }
 
-// NewBuffer returns a buffer that reads as zero in every later command on any queue. Errors: InvalidArgument and InvalidSize for
-// options, InvalidQueue for a queue of another device, OutOfResources with the figures if memory is short.
+// NewBuffer returns a buffer that reads as zero in every later command on any queue, unless opts.Uninitialized is set. Errors:
+// InvalidArgument and InvalidSize for options, InvalidQueue for a queue of another device, OutOfResources with the figures if memory is
+// short.
 func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
@@ -243,7 +244,7 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 	return nil, err
 }
 
-// reclaim waits for memory that has been freed but is in use, and reports whether all of it was freed.
+// reclaim waits for memory that has been freed but is in use, and reports whether all of it was freed. It returns false if there is none.
 func (d *Device) reclaim(ctx context.Context) bool {
 	if d.retired.Empty() {
 		return false

@@ -510,7 +510,7 @@ func (c *Call) at(err error) error {
 	return err
 }
 
-// Signature returns the kernel's parameters as text, if its image describes them.
+// Signature returns the kernel's name and parameters as text. If its image does not describe the parameters, the text says so.
 func (k *Kernel) Signature() string {
 	params := k.Info().Params
 	if params == nil {

@@ -17,7 +17,8 @@ type Event struct {
 	label   string
 }
 
-// Needs reports whether the event depends on a command of q, in its own queue or through waits.
+// Needs reports whether the event depends on a command of q, in its own queue or through waits. It returns false once the event has been
+// reached.
 func (ev *Event) Needs(q *Queue) bool { return ev.queue.needs(ev.seq, q) }
 
 // Record returns an event that is reached when the commands before it have run. The label may be empty.

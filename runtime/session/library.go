@@ -323,7 +323,8 @@ func (l *Library) Address(ctx context.Context, d *Device, name string) (uint64, 
 	return at, nil
 }
 
-// symbolError adds the names of the program's symbols to a NotFound error.
+// symbolError adds a hint to an error about a symbol: the names of the program's kernels or variables if it was not found, or the other
+// method for a symbol of the other kind.
 func (p *program) symbolError(err error, name string, kernel bool) error {
 	err = located(err, p.device.id, name)
 	e, ok := err.(*offload.Error)

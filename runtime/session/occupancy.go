@@ -6,9 +6,9 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Occupancy describes how groups of a size, with bytes of shared memory beyond the kernel's own, share the device; nil means the
-// suggested size. It may compile the kernel. Errors: InvalidSize and InvalidArgument as for a launch; Unsupported if the device's plugin
-// cannot tell.
+// Occupancy describes how groups of a size, each with shared bytes of memory beyond the kernel's own, share the device. A nil groupSize
+// means the suggested size. Occupancy may compile the kernel. Errors: InvalidSize and InvalidArgument as for a launch; Unsupported if
+// the device's plugin cannot tell.
 func (k *Kernel) Occupancy(groupSize []int, shared int) (offload.Occupancy, error) {
 	c := k.Unbound()
 	if err := c.setGroupSize(groupSize); err != nil {

@@ -205,8 +205,8 @@ func (s *Session) Platforms(ctx context.Context, only ...string) []PlatformStatu
 	return list
 }
 
-// Unreached returns the unavailable devices that options name, with the reasons. It also returns the plugins that failed to open:
-// those that need configuration, or all.
+// Unreached returns the unavailable devices that options name, with the reasons. It also returns the plugins that failed to open: every
+// one if all is set, else those that need configuration. It opens none.
 func (s *Session) Unreached(all bool) (list []offload.Missing) {
 	for _, p := range s.platforms {
 		_, configured := p.plugin.(offload.Unconfigured)

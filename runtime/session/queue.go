@@ -262,7 +262,7 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 	return 0
 }
 
-// Needs reports whether the queue's commands depend on a command of other, directly or through waits.
+// Needs reports whether commands of the queue that have not finished depend on a command of other, directly or through waits.
 func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other) }
 
 // mostEarlier is the maximum number of replaced waits that a queue keeps. Needs may miss a dependency on older ones.
@@ -280,7 +280,7 @@ func (q *Queue) replace(w waited) {
 	q.earlier = append(q.earlier, w)
 }
 
-// needs reports whether the first seq commands depend on an issued command of another queue.
+// needs reports whether the first seq commands depend on an issued command of another queue. It returns false once they have run.
 func (q *Queue) needs(seq uint64, other *Queue) bool {
 	return q.leadsTo(seq, other, map[*Queue]uint64{})
 }

@@ -131,7 +131,7 @@ func (s *Session) Cancel(cause error) (failures, stopped []error) {
 
 // Close waits for all commands, logs and frees the live objects, and closes the platforms. If ctx ends first, it cancels running
 // commands. While a host function runs, Close returns, and a goroutine completes it afterwards. Close returns the failures that had
-// not been reported, the first one of each queue.
+// not been reported, the first one of each queue. A second call is a Closed error.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.closed.Swap(true)

@@ -177,8 +177,8 @@ func Hold(ctx context.Context, queues []*Queue) (release func(), err error) {
 }
 
 // Join issues a part of copies between several devices, as [offload.Mover] returned it. The part writes the buffer, or reads it.
-// Without a part, Join only makes the queue wait for the commands of others with which one will conflict. All queues of a joint
-// launch are to be held, and to wait before its first part is issued. A wait for a queue covers all that was issued to it.
+// Without a part, Join only makes the queue wait for the commands of other queues with which a later part will conflict. All queues of a
+// joint launch are to be held, and to wait before its first part is issued. A wait for a queue covers all that was issued to it.
 func (q *Queue) Join(op string, b *Buffer, write bool, part *offload.Launch) error {
 	if err := q.check(op, b, 0, 0); err != nil {
 		return err

@@ -99,12 +99,12 @@ func (c traced) end(kind, name string, bytes int64, err error) {
 	c.record(tracedCommand{kind: kind, name: name, bytes: bytes}, err)
 }
 
-// endLaunch records the end of the launch of a call.
+// endLaunch records the issued launch of a call, as end does for other commands.
 func (c traced) endLaunch(call *Call, err error) {
 	c.record(tracedCommand{kind: trace.Kernel, name: call.kernel.name, size: call.launch.Size, place: call.launch.Pos}, err)
 }
 
-// record adds a command that ends now, unless it failed.
+// record adds a command that the plugin has just accepted. It adds none if err is not nil, or the command is not traced.
 func (c traced) record(done tracedCommand, err error) {
 	if c.tracer == nil || err != nil {
 		return

@@ -146,7 +146,7 @@ func (b *Buffer) Memory() (id uint64, offset, size int64, global bool) {
 	return b.alloc.res.serial, b.offset, b.alloc.size, b.alloc.global
 }
 
-// Serial returns a number that is larger than those of the objects made before, and not larger than those of later ones.
+// Serial returns a number that is larger than those of the objects made before, and smaller than those of later ones.
 func (s *Session) Serial() uint64 { return s.serial.Add(1) }
 
 // Allocations returns the memory of the device's buffers as buffers of bytes. It omits memory of more bytes than limit, which is

@@ -74,7 +74,8 @@ func (c *Copy) Check(members int) error {
 	return nil
 }
 
-// Start begins the copy without a wait. Its result and end are those of [Reduction.Start].
+// Start begins the copy without a wait. It returns false if the host cannot access the memory, or a link is not open. Then the caller
+// calls Run. Otherwise end is called as by [Reduction.Start].
 func (c *Copy) Start(end func(error)) bool {
 	if c.Memory.Bytes() == nil {
 		return false

@@ -229,7 +229,7 @@ func (o *Operation) Wait() error {
 	return o.err
 }
 
-// Progress waits until another number of pieces has arrived than seen, or Settled. It returns the number.
+// Progress waits until the number of pieces that have arrived differs from seen, or until Settled. It returns that number.
 func (o *Operation) Progress(seen int) int {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()
@@ -366,7 +366,8 @@ func (h *Hall) forget(number uint64, why error) {
 	h.recent = append(h.recent, number)
 }
 
-// Fail fails an operation. If it has not begun, its bytes are dropped, and a later Begin returns it as failed.
+// Fail fails an operation. If it has not begun, its bytes are dropped, and a later Begin returns it as failed. Fail does not change
+// an operation that has ended.
 func (h *Hall) Fail(number uint64, why error) {
 	h.mu.Lock()
 	defer h.unlock()

@@ -60,7 +60,8 @@ type Member struct {
 	queue offload.Queue
 }
 
-// Reduction is a member's part in a reduction: y of all members becomes ((y0 op y1) op y2) …, in the order of the members.
+// Reduction is a member's part in a reduction: y of every member becomes ((y0 op y1) op y2) …, where y0, y1, … are the ranges y of
+// the members in their order.
 type Reduction struct {
 	Member
 	Members int

@@ -42,7 +42,8 @@ func (m *Transfer) Code(c *wire.Coder) {
 	wire.Three(c, &m.Extent, 8)
 }
 
-// Fragment is a piece of the host's bytes of a transfer, or of an operand that one server sends another. Pieces arrive in order.
+// Fragment is a piece of the host's bytes of a transfer, or of an operand that one server sends another. Pieces arrive in order. Of an
+// operand, At.Queue is the operation, and At.Number is the sending member in the upper 32 bits and the step in the lower ones.
 type Fragment struct {
 	At     At
 	Offset int64
