@@ -48,7 +48,7 @@ var archName = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return 
 
 // checkNative returns the fit of an image of another compiler. A cubin runs on devices of its major version with at least
 // its minor version, PTX on all devices that are not older. A letter at the end of an architecture restricts both to that
-// architecture.
+// architecture. A fat binary is accepted unread.
 func (d *device) checkNative(img *offload.Image) (fit int, err error) {
 	refuse := func(format string, args ...any) (int, error) {
 		return 0, offload.Errorf(offload.Unsupported, "load", format, args...).On(d.ID, img.Label)

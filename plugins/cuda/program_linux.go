@@ -127,7 +127,7 @@ func (k *kernel) Unload() {
 	})
 }
 
-// axesOf returns the number of axes of the positions that a kernel reads.
+// axesOf returns the number of axes up to the last one of the positions that a kernel reads, at least 1.
 func axesOf(k *ir.Kernel) int {
 	axes := 1
 	k.Body.Walk(func(in *ir.Instr) {

@@ -136,8 +136,9 @@ func (t *transfer) enqueue(l *stream, p piece, b *pinned) error {
 	return d.CopyBox(&box, l.handle)
 }
 
-// transfer enqueues a transfer. A short one to the device copies the caller's memory first; one to the host copies to it after the
-// command's end. A long one blocks until the host's part is done, with several pieces in flight. The context is current.
+// transfer enqueues a transfer, by direct where that is possible, else through pinned blocks. A short one to the device copies the
+// caller's memory first; one to the host copies to it after the command's end. A long one blocks until the host's part is done, with
+// several pieces in flight. The context is current.
 func (l *stream) transfer(f *flight, t *transfer) error {
 	if ok, err := l.direct(f, t); ok {
 		return err

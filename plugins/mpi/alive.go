@@ -275,8 +275,8 @@ func (w *world) wait() error {
 }
 
 // frozen returns an error if a process of this machine was stopped by a signal and stays stopped; otherwise nil, also for a process
-// under a debugger. It kills such a process if that runs a script, since the launcher would wait for it. To kill that of a worker
-// might end the whole job.
+// under a debugger. It kills a stopped process that runs a script, since the launcher would wait for it. To kill the process of a
+// worker might end the whole job.
 func (w *world) frozen(rank int) error {
 	var stopped members.Member
 	for look := range 2 {

@@ -120,7 +120,8 @@ func workers(context.Context) (peers []remote.Peer, err error) {
 	return peers, nil
 }
 
-// Serve runs this process as a worker, which serves the devices of plugins to the job's hosts until all of them have left.
+// Serve runs this process as a worker, which serves the devices of plugins to the job's hosts until all of them have left. If ctx ends
+// first, it returns the cause. A job without hosts is an error.
 func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	var serving sync.WaitGroup
 	w, err := start(workerRole, func(s *stream) {
@@ -167,7 +168,7 @@ var delegated atomic.Bool
 func Delegate() { delegated.Store(true) }
 
 // Finish ends this host's part in an MPI job, which also ends the workers. A host that used no device still initializes and
-// finalizes MPI, since the other processes wait for it. Without a launcher Finish does nothing.
+// finalizes MPI, since the other processes wait for it. Finish does nothing without a launcher, in a worker and after Delegate.
 func Finish() error {
 	if !Launched() || delegated.Load() || startRole == workerRole {
 		return nil

@@ -66,7 +66,7 @@ func (s *spares) buffer(n int) []byte {
 	return make([]byte, n, maxMessage)
 }
 
-// free makes a buffer available for another message.
+// free keeps a buffer for another message, if it has room for maxMessage bytes and fewer than maxSpares are kept.
 func (s *spares) free(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,8 @@ type reception struct {
 	since     time.Time // of the first test at which the clock was read
 }
 
-// delayed reports whether a message has been arriving for slowTest, as from a process that is frozen or dead.
+// delayed reports whether a message has been arriving for slowTest, as from a process that is frozen or dead. Only every testsAtime-th
+// call reads the clock; the others return false.
 func (r *reception) delayed() bool {
 	if r.tests++; r.tests%testsAtime != 0 {
 		return false

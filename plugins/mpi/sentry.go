@@ -133,7 +133,7 @@ func abandon(reason error) error {
 }
 
 // expect loses hosts that end, stop or take too long before they have connected to this process. It returns when all have connected or
-// are lost.
+// are lost, or this process leaves the job. Without connections it returns at once.
 func (s *sentry) expect(w *world) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -103,7 +103,7 @@ func (s *stream) lose(why error) {
 	}
 }
 
-// remove deletes the stream after both sides have closed it.
+// remove deletes the stream from those of the world, after both sides have closed it or its opening has failed.
 func (s *stream) remove() {
 	s.world.mu.Lock()
 	delete(s.world.streams, s.at)

@@ -29,7 +29,8 @@ func (p *imageProgram) Occupancy(of offload.Kernel, items, _ int) (offload.Occup
 	return p.device.occupancy(k.object.handle, items, k.object.fixed), nil
 }
 
-// occupancy describes groups of a kernel. OpenCL has no query for the groups that share a compute unit.
+// occupancy describes groups of a kernel, of items work-items or of the suggested size if items is 0. fixed is the group size that the
+// kernel requires, or zero. OpenCL has no query for the groups that share a compute unit.
 func (d *device) occupancy(k cl.Kernel, items int, fixed [3]int) offload.Occupancy {
 	o := offload.Occupancy{Items: items, Most: d.lib.MaxGroup(k, d.handle), Multiple: max(int(d.lib.WorkGroup(k, d.handle, cl.PreferredMultiple)[0]), 1)}
 	if most := d.Info().Limits.GroupItems; o.Most == 0 || o.Most > most {

@@ -309,7 +309,8 @@ func (h *Watch) attend(conn net.Conn, id int) (cut bool, why error) {
 // rejoinTime is the time in which a process whose connection was cut may connect again.
 const rejoinTime = 4 * time.Second
 
-// knockAgain connects to a process whose connection was cut. It returns nil if none listens any more, or the network stays cut.
+// knockAgain connects to a process whose connection was cut. It returns nil if none listens any more, if the network stays cut for
+// rejoinTime, or if this process leaves.
 func (h *Watch) knockAgain(address socket.Address) net.Conn {
 	for start := time.Now(); time.Since(start) < rejoinTime; time.Sleep(rejoinTime / 40) {
 		conn, err := h.knock(address)
@@ -349,7 +350,8 @@ func (h *Watch) rejoins(conn net.Conn, id int) bool {
 	return true
 }
 
-// awaitRejoin waits for a process whose connection was cut to connect again. It returns nil if the process does not.
+// awaitRejoin waits for a process whose connection was cut to connect again. It returns nil if the process does not within rejoinTime,
+// or this process leaves.
 func (h *Watch) awaitRejoin(id int) net.Conn {
 	h.mu.Lock()
 	next := h.rejoin[id]

@@ -29,7 +29,7 @@ func (m *Relaunch) Code(c *wire.Coder) {
 // maxKeptArgs is the maximum number of arguments of a kept launch.
 const maxKeptArgs = 64
 
-// IsKept reports whether both sides keep a launch. Launches with structs or services are not kept.
+// IsKept reports whether both sides keep a launch. Launches with structs, services or more than maxKeptArgs arguments are not kept.
 func (m *Launch) IsKept() bool {
 	if m.Services || len(m.Args) > maxKeptArgs {
 		return false
@@ -42,7 +42,7 @@ func (m *Launch) IsKept() bool {
 	return true
 }
 
-// DiffersInBits reports whether two kept launches of one kernel are equal except for the values of scalars, if for anything.
+// DiffersInBits reports whether two kept launches of one kernel differ at most in the values of scalars. Equal launches do, too.
 func (m *Launch) DiffersInBits(o *Launch) bool {
 	if m.Size != o.Size || m.GroupSize != o.GroupSize || m.Checks != o.Checks || m.Pos != o.Pos || m.SharedBytes != o.SharedBytes || m.Cooperative != o.Cooperative ||
 		m.Teams != o.Teams || m.ThreadLimit != o.ThreadLimit || len(m.Args) != len(o.Args) {

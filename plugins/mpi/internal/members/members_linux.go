@@ -145,7 +145,7 @@ func read(folder string) (*process, error) {
 	return p, nil
 }
 
-// gone returns fs.ErrNotExist for the error of a process that ended while it was read.
+// gone returns fs.ErrNotExist for the error of a process that ended while it was read, and another error unchanged.
 func gone(err error) error {
 	if errors.Is(err, syscall.ESRCH) {
 		return fs.ErrNotExist
