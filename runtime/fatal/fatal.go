@@ -31,8 +31,8 @@ func LastWord(f func(error)) {
 	lastWord.Store(&f)
 }
 
-// End calls the handler. Without one, it prints the reason on standard error and ends the process. It returns only if the
-// handler does; the caller's resources are then lost.
+// End calls the function of LastWord, then the handler. Without a handler, it prints the reason on standard error and ends the process.
+// It returns only if the handler does; the caller's resources are then lost.
 func End(reason error) {
 	if f := lastWord.Load(); f != nil {
 		said := make(chan struct{})

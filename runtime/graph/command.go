@@ -84,7 +84,8 @@ func reach(b *session.Buffer, r *session.Rect) (from, size int64) {
 	return from, last + int64(b.Elem())
 }
 
-// Issue issues a command again, with its queue, buffers and arguments.
+// Issue issues a command again, with its queue, buffers and arguments. A wait is for all commands issued to the other queue by then. The
+// command must be no read and no host function.
 func Issue(c *session.Command) error {
 	switch q := c.Queue; {
 	case c.Kind == session.LaunchCommand:

@@ -98,7 +98,7 @@ func (n *Node) launched() string {
 	return strings.Join(list, ", ")
 }
 
-// Value returns an argument as text: the label of a buffer, or a number.
+// Value returns an argument as text: the label of a buffer, the value of a scalar, or the size of a struct.
 func Value(a session.Arg) string {
 	t, bits := a.Scalar()
 	switch {

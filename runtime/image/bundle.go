@@ -51,7 +51,7 @@ const HIPBefore20 Producer = 3
 
 var producerNames = []string{"openmp", "cuda", "hip", "sycl"}
 
-// String returns the languages' names joined by "+".
+// String returns the languages' names joined by "+". Bits without a name follow as a hexadecimal number. No producer is "".
 func (p Producer) String() string {
 	if p == HIPBefore20 {
 		return "hip"

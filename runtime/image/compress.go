@@ -65,7 +65,7 @@ func inflated(b blob, left *budget) (blob, error) {
 // errTooLong reports a stream that is longer than its header declares.
 var errTooLong = errors.New("the stream is longer than the header says")
 
-// inflateZlib appends the decompressed stream to out, up to its capacity.
+// inflateZlib appends the decompressed stream to out. A stream that exceeds the capacity of out is errTooLong.
 func inflateZlib(out, stream []byte) ([]byte, error) {
 	r, err := zlib.NewReader(bytes.NewReader(stream))
 	if err != nil {
@@ -91,7 +91,7 @@ func inflateZlib(out, stream []byte) ([]byte, error) {
 	return out, nil
 }
 
-// inflateZstd appends the decompressed frames to out, up to its capacity.
+// inflateZstd appends the decompressed frames to out. Frames that exceed the capacity of out are errTooLong.
 func inflateZstd(out, stream []byte) ([]byte, error) {
 	d, err := zstdDecoder()
 	if err != nil {

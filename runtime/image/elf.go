@@ -36,8 +36,8 @@ const (
 	machineAMDGPU = 224
 )
 
-// identifyELF sets the kind, target and architecture of an ELF file. It returns an error if the program and section tables do not lie
-// within the file. If no device can load the file, it sets Unusable.
+// identifyELF sets the kind, target and architecture of an ELF file. It returns an error for an unknown class, byte order or machine, and
+// for a header or tables that do not lie within the file. If no device can load the file, it sets Unusable.
 func identifyELF(img *offload.Image) error {
 	data := img.Data
 	if len(data) < 20 {

@@ -35,7 +35,7 @@ func fatbinBody(data []byte) (body []byte, size uint64, err error) {
 	return data[header : header+length], header + length, nil
 }
 
-// identifyFatbin checks the header of a fat binary: magic, version, header size and body size.
+// identifyFatbin sets the kind and target of a fat binary. It returns an error if the sizes in the header do not fit the bytes.
 func identifyFatbin(img *offload.Image) error {
 	if _, _, err := fatbinBody(img.Data); err != nil {
 		return invalid(img.Label, "%v", err)

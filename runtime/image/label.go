@@ -70,7 +70,7 @@ func mergedArch(declared, found string) string {
 	return amdgpu.Merge(b, a).String()
 }
 
-// refined applies the container's strings to the images of a fat binary.
+// refined sets the strings and producers of the fat binary fat in its images, and its conflict in those without one. It returns list.
 func (e *BundleEntry) refined(fat *offload.Image, list []*offload.Image) []*offload.Image {
 	for _, img := range list {
 		img.Meta, img.Producers = fat.Meta, fat.Producers

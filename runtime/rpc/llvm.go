@@ -10,7 +10,7 @@ const (
 )
 
 // LLVMClient returns the contents of an LLVM client object for a channel at an address. The object has its own locks, so no
-// other client may use the channel. It does not ring the bell, so the server needs [Server.Poll].
+// other client may use the channel. It does not ring the bell, so the server needs [Server.Poll]. For address 0 the contents are zeros.
 func LLVMClient(channel uintptr, l Layout) []byte {
 	object := make([]byte, LLVMClientBytes)
 	if channel == 0 {

@@ -107,7 +107,8 @@ func (p *Port) Send(fill func(lane int, d *Packet)) error {
 	return nil
 }
 
-// Recv waits for the packets and calls use with a copy of each lane's, which the other side cannot change.
+// Recv waits for the packets and calls use with a copy of each lane's, which the other side cannot change. If the call before was a Recv,
+// too, it first acknowledges the packets of that one.
 func (p *Port) Recv(use func(lane int, d *Packet)) error {
 	if p.received {
 		p.release()

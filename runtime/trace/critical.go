@@ -15,7 +15,8 @@ type need struct {
 	track, reason string
 }
 
-// depends reads what a slice says about a command's issue and its dependencies. Without a time, it was issued when it began.
+// depends reads what a slice says about a command's issue and its dependencies. A command with a number but no time of issue was issued
+// when it began. Without both, issued is -1.
 func (c *command) depends(args map[string]any) {
 	c.issued = -1
 	if seq, ok := args[commandKey].(float64); ok && seq >= 0 {

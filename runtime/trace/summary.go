@@ -28,8 +28,8 @@ type Summary struct {
 	Services []Work        // calls of services, and how long kernels waited for them
 	Compiled []Work        // steps of compiling and loading kernels
 	Waits    []Work        // reasons for which commands waited for others, and how long
-	Path     []Work        // the critical path: commands, and what the first of each waited for
-	Cut      bool          // the file ends before its end
+	Path     []Work        // the critical path: its commands by name, and the times between them
+	Cut      bool          // the file lacks its end, since the process ended early
 }
 
 // Work adds up the commands of one name.

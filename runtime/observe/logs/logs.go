@@ -11,8 +11,8 @@ import (
 
 // Options choose what is logged.
 type Options struct {
-	// Slow is the duration from which a run, load or reload is logged at level Info; commands of devices are always Debug.
-	// 0: all.
+	// Slow is the duration from which a run, load, reload or instance is logged at level Info, and below which at Debug. 0: all
+	// are Info. Commands of devices are always Debug.
 	Slow time.Duration
 }
 

@@ -62,7 +62,7 @@ func (t *files) get(number uint64) *file {
 	return t.list[number]
 }
 
-// take removes a file.
+// take removes a file and returns it, or nil if none has the number.
 func (t *files) take(number uint64) *file {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -90,7 +90,8 @@ func (h *heap) get(size uint64, kernel string) uintptr {
 	return address
 }
 
-// refill divides a new chunk into blocks of a class. Allocation takes them from the end of the list.
+// refill divides a new chunk into blocks of a class. Allocation takes them from the end of the list. It returns false if the limit or
+// the device leaves no memory for a block.
 func (h *heap) refill(class int) bool {
 	if h.held+chunkBytes > h.limit {
 		h.trim()

@@ -249,7 +249,8 @@ var ended = func() *Launch {
 	return l
 }()
 
-// launch returns the launch to which a call on a port belongs.
+// launch returns the launch to which a call on a port belongs, or ended for a call on an earlier channel. A call without a number is an
+// error unless exactly one launch runs.
 func (h *Host) launch(channel int, p *rpc.Port) (*Launch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -303,7 +304,8 @@ func (h *Host) serving(channel int, serve func(l *Launch, p *rpc.Port) error) rp
 // errFailed is the error of calls after one that failed.
 var errFailed = offload.Errorf(offload.Cancelled, "call", "another call of the launch has failed")
 
-// fail reports an error, unless the launch has ended or was stopped.
+// fail makes later calls of the launch fail. It reports the error, unless the launch has ended or was stopped, or another call has
+// failed before.
 func (l *Launch) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -312,7 +314,7 @@ func (l *Launch) fail(err error) {
 	}
 }
 
-// item returns the coordinates of an item by its number, where x varies fastest.
+// item returns the coordinates of an item by its number, where x varies fastest, or zeros for a negative number.
 func (l *Launch) item(n int64) [3]int {
 	x, y := int64(max(l.Size[0], 1)), int64(max(l.Size[1], 1))
 	if n < 0 {

@@ -79,7 +79,7 @@ func valueType(name string) (offload.Type, bool) {
 	return offload.Opaque, false
 }
 
-// add adds a signature and returns its number.
+// add returns the number and the service of a signature, which it adds if the table lacks it.
 func (t *table) add(text string) (number uint32, d *declared, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,7 +170,7 @@ func (h *Host) call(l *Launch, p *rpc.Port) error {
 	return p.Send(func(_ int, reply *rpc.Packet) { *reply = rpc.Packet{uint64(rpc.StatusOK), bits} })
 }
 
-// narrowed clears the bits of a word beyond the size of a type.
+// narrowed clears the bits of a word beyond the size of a type. A bool becomes 0 or 1.
 func narrowed(t offload.Type, bits uint64) uint64 {
 	switch t {
 	case offload.Bool:

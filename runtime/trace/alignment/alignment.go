@@ -171,7 +171,8 @@ func (c *Clock) refine(least int, limit time.Duration) {
 	c.mu.Unlock()
 }
 
-// repeats reports whether refine goes on after a number of measurements that took a time. The caller holds measuring.
+// repeats reports whether refine goes on after a number of measurements that took a time. After mostTime it first sleeps for poorPause.
+// The caller holds measuring.
 func (c *Clock) repeats(done int, took, limit time.Duration) bool {
 	bound := c.bounds.bound()
 	if bound <= poor || took < mostTime {
