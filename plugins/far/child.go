@@ -70,7 +70,7 @@ func (c *child) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the worker's input and waits until it ends. Read returns the rest of its output.
+// Close closes the worker's input and waits until it ends, or kills it after endTime. Read returns the rest of its output.
 func (c *child) Close() error {
 	c.end.Do(func() {
 		_ = c.input.Close()

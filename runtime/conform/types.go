@@ -36,7 +36,7 @@ func typesStorage(t *T) {
 	}
 }
 
-// tame turns random bytes into valid values: bools become 0 or 1, and floats are not NaN.
+// tame turns random bytes into valid values: bools become 0 or 1, and floats are finite.
 func tame(typ offload.Type, data []byte) {
 	size := typ.Size()
 	for i := 0; i < len(data); i += size {

@@ -10,7 +10,8 @@ import (
 )
 
 // WriteBundle returns a container. Version 1 is one blob per entry, which every reader since LLVM 14 accepts. Versions 2 and 3
-// are one blob for all entries. Equal entries yield equal bytes.
+// are one blob for all entries. Equal entries yield equal bytes. Another version is an Unsupported error. A NUL in a name or, in
+// version 1, in a string is an InvalidArgument error.
 func WriteBundle(version int, entries []BundleEntry) ([]byte, error) {
 	if version < 1 || version > 3 {
 		return nil, offload.Errorf(offload.Unsupported, "write bundle", "version %d is not 1, 2 or 3", version)
@@ -37,7 +38,7 @@ func WriteBundle(version int, entries []BundleEntry) ([]byte, error) {
 }
 
 // WriteCompressed returns a container of version 3 whose body is compressed. The result is padded to a multiple of 8, so
-// that containers may be concatenated.
+// that containers may be concatenated. For Uncompressed it is that of WriteBundle, version 3.
 func WriteCompressed(c Compression, entries []BundleEntry) ([]byte, error) {
 	plain, err := WriteBundle(3, entries)
 	if err != nil || c == Uncompressed {

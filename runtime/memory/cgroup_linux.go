@@ -20,7 +20,7 @@ var (
 )
 
 // groupAvailable returns the free bytes within the limits of this process's control groups, or math.MaxInt64 without a limit.
-// root is the folder of the control groups.
+// root is the root folder of the file system.
 func groupAvailable(root string) int64 {
 	n := int64(math.MaxInt64)
 	text, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
@@ -59,7 +59,7 @@ func (h *hierarchy) available(root, path string) int64 {
 	}
 }
 
-// reclaimable returns the bytes of a group's inactive file cache.
+// reclaimable returns the bytes of a group's inactive file cache, or 0 if unknown.
 func (h *hierarchy) reclaimable(dir string) int64 {
 	text, err := os.ReadFile(filepath.Join(dir, "memory.stat"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 const prefault = 64 << 20
 
 // mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Large blocks request huge pages, start
-// at a huge page's boundary, and are populated in parallel.
+// at a huge page's boundary and, up to prefault bytes, are populated.
 func mapPages(n int64) (all, usable []byte, err error) {
 	flags := unix.MAP_ANON | unix.MAP_PRIVATE
 	if n < hugePage {

@@ -78,7 +78,7 @@ func NewPool(opts Options) *Pool {
 	return p
 }
 
-// defaultLimit returns the available memory less a sixteenth, at least 256 MiB, for other processes.
+// defaultLimit returns the available memory less a sixteenth, at least 256 MiB, for other processes. It is at least 64 MiB.
 func defaultLimit() int64 {
 	n := Available()
 	return max(n-max(n/16, 256<<20), 64<<20)
@@ -163,7 +163,7 @@ func (p *Pool) take(n int64) {
 // Bytes returns the block's memory, which must not be used after Free.
 func (b *Block) Bytes() []byte { return b.data }
 
-// Free returns the block to its pool. A second call is a Closed error.
+// Free returns the block to its pool, which keeps or unmaps it. A second call is a Closed error.
 func (b *Block) Free() error {
 	p := b.pool
 	p.mu.Lock()

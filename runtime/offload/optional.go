@@ -159,8 +159,9 @@ type Flow struct {
 	Source, Target, Size int64 // offset in the memory of From, offset in that of To, and size, in bytes; offsets are from the arguments' beginnings
 }
 
-// Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i]. Both arguments
-// are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
+// Joint is a launch of several devices, on a queue of each. That of a [Mover] copies. That of a [Joiner] runs a kernel reduce(y, x) of two
+// buffers, which computes y[i] = y[i] op x[i]. Both arguments are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …,
+// in the order of the devices.
 //
 // A part may wait until all others have begun. If one fails, the others fail.
 type Joint interface {

@@ -129,7 +129,7 @@ func (c *Collective) reduceGroups(op string, groups [][]*session.Buffer, library
 	return nil
 }
 
-// reduceTogether reduces the buffers by a joint launch of their devices. It returns false if they cannot make one.
+// reduceTogether reduces the buffers by a joint launch of their devices. It returns false if they cannot make one or a queue is watched.
 func (c *Collective) reduceTogether(op string, list []*session.Buffer, library *session.Library) (ok bool, err error) {
 	var devices []contract.Device
 	for _, b := range list {

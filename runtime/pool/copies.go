@@ -68,8 +68,8 @@ func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffe
 	return members, others
 }
 
-// together makes the copies of flows between buffers of several devices by one command each. It returns false if they cannot, or
-// if there are only two, of which one copies with less work. before is called first if they can.
+// together makes the copies of flows between buffers of several devices by one command each. It returns false if they cannot, if a
+// queue is watched, or for less than three buffers: one of two copies with less work. before is called first if they can.
 func (c *Collective) together(op string, members []*session.Buffer, flows []contract.Flow, before func() error) (ok bool, err error) {
 	if len(members) < 3 {
 		return false, nil
@@ -120,7 +120,7 @@ func (c *Collective) together(op string, members []*session.Buffer, flows []cont
 // passes pieces on as they arrive.
 const chainBytes = 1 << 20
 
-// route returns the flows of a broadcast from the first member to n-1 others: a binomial tree or a chain.
+// route returns the flows of a broadcast from the first member to n-1 others: a binomial tree, or a chain from chainBytes on.
 func route(n int, size int64) (flows []contract.Flow) {
 	first := 1
 	for i := 1; i < n; i++ {

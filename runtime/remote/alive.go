@@ -35,8 +35,7 @@ func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 // HeartbeatSilence returns the time without heartbeats after which a process is lost, or 0 for no limit.
 func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
 
-// silenceFrom returns the time limit for silence of a server on machine, or that by the addresses of dialed if machine is zero. The
-// addresses alone may be those of a tunnel.
+// silenceFrom is like silence, but goes by the server's machine unless that is zero. The addresses may be those of a tunnel.
 func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Duration, error) {
 	switch machine {
 	case protocol.MachineID{}:
@@ -47,8 +46,7 @@ func silenceFrom(dialed io.ReadWriteCloser, machine protocol.MachineID) (time.Du
 	return silenceAfter(distantSilence)
 }
 
-// silenceAfter returns the time in [SilenceVariable], 0 for off, or usual if the variable is not set or empty. It returns an error
-// for a time below minSilence and for any other text.
+// silenceAfter returns the time in [SilenceVariable], 0 for off, usual if it is not set, or an error for a text or time not allowed.
 func silenceAfter(usual time.Duration) (time.Duration, error) {
 	text := os.Getenv(SilenceVariable)
 	switch text {

@@ -20,8 +20,7 @@ type Peer struct {
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
 // NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Peers that cannot be opened are in the platform's
-// list of Missing. Opening fails if peers fails, if no peer can be opened, if one fails with [offload.InvalidArgument], or if a peer
-// cannot be opened because the context has ended.
+// list of Missing. Opening fails if peers fails, if no peer can be opened, if one fails with [offload.InvalidArgument], or if the context ends.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name: name, peers: peers}
 }

@@ -300,8 +300,7 @@ func (q *servedQueue) joint(m *protocol.JointLaunch) error {
 	return q.issued(l.At, pending{joint: b.Operation}, q.near.Host(r.Run))
 }
 
-// atOnce is a joint launch that no goroutine waits for. The goroutine that receives the last bytes, or one that it starts, ends the
-// launch and tells the client.
+// atOnce is a joint launch that no goroutine waits for. The goroutine with the last bytes, or one it starts, ends it and tells the client.
 type atOnce struct {
 	number    uint64
 	operation *joint.Operation

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/trace"
 )
 
-// check returns an error if b is nil or a freed view, or if the range of bytes from element at exceeds it or ends within an element. It
-// does not check whether the memory was freed: enter does.
+// check returns an error if b is nil or a freed view. It also does if the range of bytes from element at exceeds b or ends within an
+// element. It does not check whether the memory was freed: enter does.
 func (q *Queue) check(op string, b *Buffer, at, bytes int64) error {
 	if b == nil {
 		return offload.Errorf(offload.InvalidArgument, op, "no buffer was given").On(q.device.id, "")

@@ -19,7 +19,7 @@ const (
 	DeviceLost Mishap = iota // all devices are lost
 	Once                     // the call fails; later ones succeed
 	Always                   // the call fails, and so do all later ones of its kind
-	Late                     // like Once, but the command is accepted and fails when it runs
+	Late                     // like Once, but a command is accepted and fails when it runs
 )
 
 // String returns the mishap's name.
@@ -65,7 +65,7 @@ func NewMishap(at int, how Mishap) *Loss {
 // WrapLossy is [Wrap] with faults of l. The platform implements library hooks.
 func WrapLossy(name string, p offload.Plugin, l *Loss) offload.Plugin { return plugin{p, name, l} }
 
-// Calls returns the number of calls.
+// Calls returns the number of calls so far, or 0 for a nil Loss.
 func (l *Loss) Calls() int {
 	if l == nil {
 		return 0

@@ -67,7 +67,7 @@ func OfFlags(flags uint32, abi byte) ID {
 	return id
 }
 
-// bit returns the setting of a feature that a bit turns on.
+// bit returns the setting of a feature that a bit turns on, or Unsupported if the processor lacks it.
 func bit(on, supported bool) Setting {
 	switch {
 	case !supported:

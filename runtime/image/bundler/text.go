@@ -24,7 +24,7 @@ func commentOf(data []byte) string {
 	return ""
 }
 
-// IsText reports whether data is a text bundle.
+// IsText reports whether data begins with a text bundle's mark.
 func IsText(data []byte) bool { return commentOf(data) != "" }
 
 // TextEntry is an entry of a text bundle with its range of bytes, which includes its marks.

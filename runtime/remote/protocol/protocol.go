@@ -186,8 +186,8 @@ func Parse(frame []byte) (Message, error) {
 	return p, nil
 }
 
-// Read reads a frame and decodes its message. It returns io.EOF if the stream ends before a frame or just after the frame's length, and
-// io.ErrUnexpectedEOF if the stream ends elsewhere in a frame.
+// Read reads a frame and decodes its message. It returns io.EOF if the stream ends before a frame or just after the frame's length.
+// Elsewhere in a frame, the end is io.ErrUnexpectedEOF.
 func Read(in io.Reader) (Message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

@@ -224,7 +224,7 @@ func cString(b []byte) string {
 	return string(text)
 }
 
-// TotalMemory returns the size in bytes of a device's memory.
+// TotalMemory returns the size in bytes of a device's memory, or 0 if unknown.
 func (d *Driver) TotalMemory(dev Device) int64 {
 	var n uintptr
 	d.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(&n)), uintptr(dev))

@@ -187,7 +187,7 @@ func (l *Library) failure(what string, code int32) error {
 	return fmt.Errorf("%s: %s", what, text[:min(int(n), len(text))])
 }
 
-// Gather returns the bytes of all processes in the order of ranks. It is collective, with equal lengths.
+// Gather returns the bytes of all processes in the order of ranks. All of them must call it, with the same number of bytes, at least one.
 func (l *Library) Gather(mine []byte) ([]byte, error) {
 	all, n := make([]byte, l.Size*len(mine)), uintptr(len(mine))
 	c := l.call(mpiAllgather, uintptr(unsafe.Pointer(&mine[0])), n, l.bytes, uintptr(unsafe.Pointer(&all[0])), n, l.bytes, l.comm)

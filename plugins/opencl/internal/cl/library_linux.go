@@ -148,7 +148,7 @@ func (l *Library) Devices(p Platform) ([]Device, error) {
 	return list, l.call(clGetDeviceIDs, uintptr(p), TypeAll, uintptr(n), uintptr(unsafe.Pointer(&list[0])), 0).err()
 }
 
-// text returns the text of a query, without trailing zeros, or "" if the query fails.
+// text returns the text of a query, without trailing zeros and surrounding spaces, or "" if the query fails.
 func text(query func(size uintptr, data, written unsafe.Pointer) Status) string {
 	var n uintptr
 	if query(0, nil, unsafe.Pointer(&n)) != 0 || n == 0 || n > 1<<24 {
@@ -178,7 +178,7 @@ func (l *Library) DeviceText(d Device, what uintptr) string {
 // DeviceNumber returns a numeric property of a device, or 0.
 func (l *Library) DeviceNumber(d Device, what uintptr) uint64 { return l.DeviceNumbers(d, what)[0] }
 
-// DeviceNumbers returns the first three numbers of an array property of a device.
+// DeviceNumbers returns the first three numbers of an array property of a device, 0 where it has none.
 func (l *Library) DeviceNumbers(d Device, what uintptr) (list [3]uint64) {
 	l.call(clGetDeviceInfo, uintptr(d), what, unsafe.Sizeof(list), uintptr(unsafe.Pointer(&list)), 0)
 	return list
