@@ -61,7 +61,7 @@ func gathers() []method {
 				}
 				return c.result(c.Take(x, indices, axis))
 			}},
-		{Entry: bindings.NewMethod("put", "Stores values at indices of the elements in row-major order: a number, or a buffer or an array with a value for each index. Indices should differ. Returns the buffer.", "(indices: Buffer | readonly number[] | number, values: Buffer | ArrayLike<any> | number | bigint | boolean, options?: ArrayOptions): this"),
+		{Entry: bindings.NewMethod("put", "Stores values at indices of the elements in row-major order: a number, or a buffer or an array with a value for each index. Negative indices count from the end; an index outside is a fault of the launch. If indices are equal, any one of their values remains. Returns the buffer.", "(indices: Buffer | readonly number[] | number, values: Buffer | ArrayLike<any> | number | bigint | boolean, options?: ArrayOptions): this"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				at := c.arg(0)

@@ -43,7 +43,7 @@ const types = `interface BenchOptions {
   roofline?: { gigabytesPerSecond: number; gigaflops: number }
   /** An unmeasured function that runs before each call, for example to reset data that the call changes. A promise or event that it returns is awaited. With this option a sample is one call. */
   before?: () => unknown
-  /** A function that runs after the first call and throws or returns false if the result is wrong, else true or nothing. The result of bench then says so, with a warning; orepl bench exits with status 99. */
+  /** A function that runs after the first call. If it throws, or returns another value than true or undefined, the result is wrong. A promise is awaited. The result of bench then has the reason in wrong, with a warning; orepl bench exits with status 99. */
   verify?: () => unknown
   /** 'device' measures a sample by the device's clock, from before its first kernel to the end of its last one. It is the default if the function returns an event. */
   clock?: 'host' | 'device'
@@ -69,7 +69,7 @@ interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends str
   variants?: Record<V, W | ((state: S, point: PointOf<A>) => unknown)>
   /** An unmeasured function that runs before each call. */
   before?: (state: S, point: PointOf<A>) => unknown
-  /** A function that runs after the first call of each variant, with the variant's name where run has its value, and throws or returns false if the result is wrong, else true or nothing. A wrong variant is not measured. */
+  /** A function that runs after the first call of each variant, with the variant's name where run has its value. If it throws, or returns another value than true or undefined, the result is wrong. A wrong variant is not measured. */
   verify?: (state: S, point: PointOf<A>, variant: V) => unknown
   bytes?: number | ((point: PointOf<A>) => number)
   flops?: number | ((point: PointOf<A>) => number)

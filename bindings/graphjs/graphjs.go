@@ -38,7 +38,7 @@ interface GraphNode {
 
 // Extension returns the function graph and the class of its results.
 func Extension() offloadjs.Extension {
-	class := bindings.Entry{Name: "Graph", Kind: bindings.Class, Signature: "class Graph", Help: "The commands of a pipeline, which can be issued again; created by graph(). Printing it shows the commands and their dependencies.",
+	class := bindings.Entry{Name: "Graph", Kind: bindings.Class, Signature: "class Graph", Help: "The commands that a call of graph() captured, which can be issued again. Printing it shows the commands and their dependencies.",
 		Members: []bindings.Entry{
 			bindings.NewMethod("replay", "Issues all commands again, each on its queue, and returns an event that is reached when they have run. Written data is that of the capture.", "(): Event"),
 			bindings.NewMethod("set", "Changes a launch: values by the names of its parameters, and size for the number of work-items. The node is its name or its index.",
@@ -55,11 +55,11 @@ func Extension() offloadjs.Extension {
 		Types: types,
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{
-				bindings.NewFunction("graph", "Captures the commands that a function issues, on all devices, while it runs: launches, copies, writes and fills. They run as usual. The graph issues them again at less cost than the script, shows how they depend on each other, and takes other arguments. Reads are not captured. Buffers that the function makes and frees are kept by the graph.",
+				bindings.NewFunction("graph", "Captures the commands that a function issues, on all devices, while it runs: launches, copies, writes and fills. They run as usual. The graph issues them again at less cost than the script, shows how they depend on each other, and takes other arguments. Reads are not captured. Functions of queue.host and kernels that call services are errors. Buffers that the function makes and frees are kept by the graph.",
 					"import { device, kernel, graph, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst add = kernel((g, x, y) => { y[g.x] += x[g.x] })\nconst g = await graph(() => { scale.launch({ size: 4 }, 2, x, y); add.launch({ size: 4 }, x, y) })\nconsole.log(g)\ng.set('scale', { a: 10 })\nawait g.replay()\nconsole.log(await y.read())",
 					"(fn: () => unknown): Promise<Graph>"),
 				class,
-				bindings.NewFunction("record", "Records in a file the commands that a function issues on all devices: images, arguments, the order, and the contents of buffers before and after. It waits for all earlier commands first, then for those of the function. It copies all buffers, which may have at most 1 GiB together. Returns the number of commands. orepl replay FILE runs the commands again, on the same device or another, and compares the results.",
+				bindings.NewFunction("record", "Records in a file the commands that a function issues on all devices: images, arguments, the order, and the contents of buffers before and after. It waits for all earlier commands first, then for those of the function. It copies all buffers, which may have at most 1 GiB together. Returns a promise of the number of commands. orepl replay FILE runs the commands again, on the same device or another; with --verify it compares the results.",
 					"import { device, kernel, record, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconsole.log(await record('scale.orepl', () => { scale.launch({ size: 4 }, 2, x, y) }))",
 					"(path: string, fn: () => unknown): Promise<number>"),
 			}

@@ -14,8 +14,8 @@ import (
 func Module() bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "kernels", Source: library.Source},
-		Help: "Functions for kernels, written in the kernel language, with the same bits on every device. All work-items of a group must call a group function; " +
-			"except for the work-item's value, the arguments must be equal in the group. scratch is a shared array with at least one element per work-item.",
+		Help: "Functions for kernels, written in the kernel language, with the same bits on every device, except those of subgroups. All work-items of a group must call a group function; " +
+			"except for the work-item's value or condition, the arguments must be equal in the group. scratch is a shared array with at least one element per work-item.",
 		Types:   types,
 		Entries: func() []bindings.Entry { return slices.Concat(group(), random(), bits(), tiles()) },
 	}
@@ -85,7 +85,7 @@ func bits() []bindings.Entry {
 		function("swapBytes", "Reverses the bytes of a u32.", "", "(x: number): number"),
 		function("parity", "Returns 1 if the number of one bits of a u32 is odd, else 0.", "", "(x: number): number"),
 		function("interleave", "Returns the Morton code of two 16-bit numbers, with x in the even bits and y in the odd bits.", "", "(x: number, y: number): number"),
-		function("deinterleave", "Returns the two numbers of a Morton code.", "", "(code: number): [x: number, y: number]"),
+		function("deinterleave", "Returns the two 16-bit numbers of a Morton code that interleave returned.", "", "(code: number): [x: number, y: number]"),
 		function("nextPowerOfTwo", "Returns the least power of two that is at least x, for x from 1 to 2³¹.", "", "(x: number): number"),
 		function("halfBits", "Returns the bits of a number rounded to f16. Only in kernels.", "", "(x: number): number"),
 		function("halfFrom", "Returns the number with the bits of an f16. Only in kernels.", "", "(half: number): number"),
@@ -97,7 +97,7 @@ func bits() []bindings.Entry {
 func tiles() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("loadTile", "Copies the part of a matrix that begins at (row, column) to a shared tile. The work-items of the group cooperate. Elements outside of the matrix are 0.", `import { device, kernel, f32 } from 'offload'
+		function("loadTile", "Copies the part of a matrix that begins at (row, column) to a shared tile. The work-items of the group cooperate, with a barrier before and after the copy. Elements outside of the matrix are 0.", `import { device, kernel, f32 } from 'offload'
 import { loadTile, tileProduct } from 'kernels'
 const multiply = kernel((g, a, b, c) => {
   const left = g.shared(f32, 16, 16), right = g.shared(f32, 16, 16)
@@ -113,7 +113,7 @@ const dev = device('cpu'), c = dev.buffer(f32, [30, 30])
 const a = dev.buffer(f32, [30, 30], (i, j) => i - j), b = dev.buffer(f32, [30, 30], (i, j) => (i === j ? 1 : 0))
 multiply.launch({ groups: [2, 2], groupSize: [16, 16] }, a, b, c)
 console.log((await c.read()).every((v, i) => v === Math.floor(i / 30) - i % 30))`, "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
-		function("storeTile", "Copies a shared tile to the part of a matrix that begins at (row, column). The work-items of the group cooperate. Elements outside of the matrix are skipped.", "", "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
+		function("storeTile", "Copies a shared tile to the part of a matrix that begins at (row, column). The work-items of the group cooperate, with a barrier before and after the copy. Elements outside of the matrix are skipped.", "", "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
 		function("tileProduct", "Returns sum plus the dot product of a row of the left tile and a column of the right tile.", "", "(left: Tile, right: Tile, row: number, column: number, sum: number): number"),
 	}
 }

@@ -47,7 +47,7 @@ func entries() []bindings.Entry {
 			"import { equal } from 'test'\nequal(new Float32Array([1, 2]), [1, 2])", "(actual: unknown, expected: unknown): void"),
 		bindings.NewFunction("near", "Fails unless numbers, or the numbers in equal structures, differ by at most a tolerance, 1e-6 if it is omitted. The tolerance is relative for numbers beyond 1.",
 			"import { near } from 'test'\nnear([0.1 + 0.2], [0.3])", "(actual: unknown, expected: unknown, tolerance?: number): void"),
-		bindings.NewFunction("throws", "Calls a function and resolves to the message of its exception, or of the rejection of the promise that it returns. Fails if there is none, or if the message and the code lack a text.",
+		bindings.NewFunction("throws", "Calls a function and resolves to the message of its exception, or of the rejection of the promise that it returns. Fails if there is no exception, or if neither its message nor its code contains the text.",
 			"import { throws } from 'test'\nawait throws(() => { throw new RangeError('too wide') }, 'too wide')", "(fn: () => unknown, text?: string): Promise<string>"),
 		bindings.NewFunction("golden", "Compares a value with a file beside the test, within a tolerance of numbers, 0 if it is omitted: a text with the file's text, anything else with its JSON. orepl test --update writes the files.",
 			"", "(value: unknown, file: string, tolerance?: number): void"),

@@ -41,7 +41,7 @@ func Module() bindings.Module {
 }`,
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{
-				function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds.", "setTimeout(() => console.log('later'), 10)"),
+				function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds, by default 0.", "setTimeout(() => console.log('later'), 10)"),
 				function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
 				function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds of at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
 				function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind.", ""),

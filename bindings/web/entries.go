@@ -76,9 +76,9 @@ func entries() []bindings.Entry {
 				property("protocol", "string", "The scheme, with a colon."), property("username", "string", "The user name."),
 				property("password", "string", "The password."), property("host", "string", "Host name and port."),
 				property("hostname", "string", "The host name."), property("port", "string", "The port, empty for the default port of the scheme."),
-				property("pathname", "string", "The path."), property("search", "string", "The query, with a question mark."),
+				property("pathname", "string", "The path."), property("search", "string", "The query, with a question mark; empty if there is none."),
 				property("searchParams", "URLSearchParams", "The query as pairs. Changes update the URL."),
-				property("hash", "string", "The fragment, with a number sign."),
+				property("hash", "string", "The fragment, with a number sign; empty if there is none."),
 				method("toString", "(): string", "Returns href."), method("toJSON", "(): string", "Returns href."),
 			},
 			Static: []bindings.Entry{

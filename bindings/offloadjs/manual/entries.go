@@ -27,7 +27,7 @@ func Entries() []bindings.Entry {
 		bindings.NewFunction("struct", "Creates a record type with C layout, for the elements of buffers and of arrays in kernels. A field is a type, or [type, n, …] for an array with one to three extents.",
 			"import { struct, f32, u32 } from 'offload'\nconst Particle = struct({ position: [f32, 3], id: u32 }, 'Particle')\nconsole.log(Particle.size, Particle.layout)",
 			"<const F extends Fields>(fields: F, name?: string): Type<RecordOf<F>>"),
-		bindings.NewFunction("register", "Registers a library of device images from the path of a file or from bytes. The format is an offload binary, an ELF shared object, PTX, a cubin, OpenCL C, SPIR-V or kernel IR. Each device loads the image that matches it best.",
+		bindings.NewFunction("register", "Registers a library of device images from the path of a file or from bytes. The format is an offload binary, an ELF shared object, PTX, a cubin, a fat binary, OpenCL C, SPIR-V, LLVM bitcode or kernel IR, or an ar archive of these. Each device loads the image that matches it best.",
 			"import { register } from 'offload'\nawait register(new Uint8Array(4)).catch(e => console.log(e.code))", "(source: string | ArrayBufferView | ArrayBuffer, options?: RegisterOptions): Promise<Library>"),
 		bindings.NewFunction("live", "Returns the live objects, such as buffers, queues and libraries that have not been freed, each with the position in the script where it was created. In a Go program, an engine returns only its own objects.",
 			"import { device, live, f32 } from 'offload'\nusing b = device('cpu').buffer(f32, 8, { label: 'signal' })\nconsole.table(live())", "(): LiveObject[]"),
