@@ -38,7 +38,7 @@ type runner interface {
 	// run runs units [first, last) of the launch and stops early when g.Stop is set. brief promises that the units take at
 	// most microseconds. An error reports a failure of the engine, a fault one of the kernel.
 	run(w worker, g *interp.Launch, first, last int, brief bool) (*interp.Fault, error)
-	// together returns the number of adjacent units of a prepared launch that run faster in one call of run.
+	// together returns the number of adjacent units of a prepared launch that run faster in one call of run, 1 if none do.
 	together(g *interp.Launch) int
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// runAlone is the longest time of a launch, on one core, for which it does not use other cores.
+	// runAlone is the longest estimated time on one core of a launch that does not use other cores.
 	runAlone = 30 * time.Microsecond
 	// shortChunk and longChunk bound the time of a chunk: long ones delay a stop and let cores finish unevenly.
 	shortChunk = 5 * time.Microsecond
@@ -28,9 +28,11 @@ const (
 	// chunksPerCore is the number of chunks per core if shortChunk and longChunk allow it. It evens out chunks of different
 	// lengths.
 	chunksPerCore = 16
-	// fewChunks replaces chunksPerCore for launches whose units run in large batches.
+	// fewChunks is the minimum number of chunks per core if several units run in one call. Such a chunk has at least the units of
+	// a call, even if these leave fewer chunks.
 	fewChunks = 4
-	// measureAbove is the time of a launch above which every run is measured.
+	// measureAbove is the estimated time of a launch above which every run is measured. Shorter launches are measured until the
+	// cost of their units is known.
 	measureAbove = time.Microsecond
 )
 
@@ -55,7 +57,8 @@ type launch struct {
 	broken error         // the error of an engine that failed, or of a panic
 }
 
-// Set checks the launch. A prepared launch was checked before.
+// Set implements [queue.Launch]. It checks the launch, chooses its code and stores its arguments, unless this device has prepared the
+// launch, which has done so.
 func (l *launch) Set(o *offload.Launch) error {
 	if _, l.isNative = o.Kernel.(*nativeKernel); l.isNative {
 		if l.native == nil {
@@ -80,7 +83,7 @@ func (l *launch) Set(o *offload.Launch) error {
 }
 
 // Detach copies a prepared plan into the launch, so that the original may change. It also attaches the services: only
-// kernels without services run without Detach.
+// kernels without services run without Detach. For a native kernel it does nothing.
 func (l *launch) Detach() {
 	if l.isNative {
 		return
@@ -115,7 +118,8 @@ func (l *launch) refuse(code offload.Code, format string, args ...any) *offload.
 	return e
 }
 
-// Cost returns the estimated time of the launch on one core. The estimate is sure if units take a steady time.
+// Cost returns the estimated time of the launch on one core. sure reports whether the time of a unit hardly depends on the arguments;
+// it is false for native kernels.
 func (l *launch) Cost() (about time.Duration, sure bool) {
 	if l.isNative {
 		return l.native.cost(), false
@@ -162,7 +166,8 @@ func (l *launch) Run(stop *queue.Stop) error {
 	return nil
 }
 
-// runUnits runs the units on this goroutine, with help of other cores if the launch is long enough.
+// runUnits runs the units on this goroutine, with help of other cores if the launch is long enough and its units may run at the same
+// time.
 func (l *launch) runUnits() {
 	if l.cost <= runAlone || !l.variant.parallel() || l.device.pool.Cores() == 1 {
 		l.runChunks(sched.Share{}, 0, l.units)
@@ -184,7 +189,7 @@ func (l *launch) runApart() {
 	<-done
 }
 
-// chunkUnits returns the number of units per chunk.
+// chunkUnits returns the number of units per chunk, a multiple of the number that should run in one call.
 func (l *launch) chunkUnits() int {
 	cores := l.device.pool.Cores()
 	about := min(l.cost/time.Duration(cores*chunksPerCore), longChunk)
@@ -271,8 +276,8 @@ func (l *launch) fail(err error) {
 	l.broken = e
 }
 
-// keep records a fault unless a fault of an earlier chunk is recorded. Chunks start in order and always finish. So the
-// recorded fault is that of the first faulting work-group, on any number of cores.
+// keep records the fault of a chunk, identified by its first unit, unless a fault of an earlier chunk is recorded. Chunks start in
+// order and always finish. So on any number of cores the recorded fault is that of the first unit with a fault.
 func (l *launch) keep(chunk int, fault *interp.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

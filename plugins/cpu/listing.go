@@ -36,9 +36,9 @@ func (p *program) Listing(name, format string) (string, error) {
 	return list(p.device.modules.engines, k.module, k.optimized, nil)
 }
 
-// List compiles the kernels of a valid module and returns their code for launches with the groups, one listing for each
-// distinct code. Without groups it lists the general code, and that for the default group size if it differs. The switch
-// cpu-engine may name an engine that this machine cannot run.
+// List compiles the kernels of a valid module and returns their code for launches with the groups; groups that run the same code share
+// a listing. Without groups it lists the code of typical launches, and before it that of default groups which are one gang each, if
+// there is such code. The switch cpu-engine may name an engine that this machine cannot run.
 func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	switches, err := options.switches()
 	if err != nil {
@@ -99,7 +99,7 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string,
 	return text + "\t# run by the interpreter\n", nil
 }
 
-// listCode returns the code that launches with these groups run, after the heading.
+// listCode returns the code that launches with these groups run, after the text head. describe returns the source line of a site, or "".
 func listCode(head string, p *spmd.Program, groups []Group, describe func(site int) string) (string, error) {
 	oneGang := p.OneGangGroups()
 	if len(groups) == 0 && len(oneGang) > 0 {

@@ -32,7 +32,8 @@ func newModules(d choices, info *machine.Info) *modules {
 	return m
 }
 
-// compile compiles the kernels of an image. It returns an error if the image is invalid, every kernel fails, or ctx ends.
+// compile compiles the kernels of an image. It returns an error if the image is invalid, the optimizer panics, ctx ends, or the image has
+// kernels of which none compiles.
 func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, error) {
 	decoded, err := ir.DecodeBinary(img.Data)
 	if err == nil {
@@ -74,8 +75,8 @@ func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, err
 	return compiled, failed
 }
 
-// build compiles a kernel with the first engine that supports it. refusals has the reasons of the engines before that one. The
-// error is that of the last engine that was tried.
+// build compiles a kernel with the first engine that supports it. refusals has the reasons of the engines before that one. An error
+// other than errUnsupported ends the search. The error of the last engine tried is returned, as one of package offload.
 func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (x executable, refusals []string, err error) {
 	for _, e := range engines {
 		err = guard(k.Name, func() (err error) {

@@ -217,7 +217,7 @@ func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, o
 	return s, address, ok
 }
 
-// Unload runs the image's destructors and unmaps it.
+// Unload runs the image's destructors and unmaps it. It returns an error if the program was unloaded before.
 func (p *nativeProgram) Unload() error {
 	if p.unloaded.Swap(true) {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, p.label)

@@ -37,7 +37,7 @@ type nativeLaunch struct {
 	kernel *nativeKernel
 	size   [3]int
 	items  int
-	group  int // items per call with PerRange; 0: the device's choice
+	group  int // items of a group, 0 if the launch states none: most items per call with PerRange, most threads of a region with OpenMP
 	league native.League
 	values []native.Value
 	words  native.Words
@@ -350,8 +350,8 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	return nil
 }
 
-// callGrace is the time that a function of a whole launch has to return after a request to stop. The function may hold locks,
-// without which later calls of the library would not return. callLook is the time between checks for a request.
+// callGrace is the time that a function of a whole launch has to return after a request to stop. A function that is interrupted may
+// leave locks held, for which later calls of the library would wait forever. callLook is the time between checks for a request.
 const (
 	callGrace = 2 * time.Second
 	callLook  = 5 * time.Millisecond
@@ -385,8 +385,8 @@ func patiently(stop *atomic.Bool, call func(halt *atomic.Bool) error) error {
 	return call(&halt)
 }
 
-// fail records err as the failure of the range that starts at item first, unless an earlier range has failed. It ignores errors
-// of calls that the launch itself has ended.
+// fail records err as the failure of the range that starts at item first, unless the failure of this or an earlier range is recorded. It
+// ignores errors of calls that the launch itself has ended, and all errors after the code has exited successfully.
 func (l *nativeLaunch) fail(first int, err error) {
 	l.cut.Store(true)
 	if l.exited.Load() {

@@ -106,7 +106,8 @@ func isPort(s native.Symbol) bool {
 	return strings.HasPrefix(s.Name, rpcSymbols) || s.Name == rpc.LLVMClientSymbol
 }
 
-// enterPorts registers the launch's services for calls of its code. leave waits for the one-way calls and unregisters them.
+// enterPorts registers the launch's services for calls of its code. leave, nil after an error, waits for the one-way calls of the code
+// and unregisters the services.
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()

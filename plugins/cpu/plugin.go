@@ -17,7 +17,8 @@ const Name = "cpu"
 // Options are the plugin's options; the zero value suits most users.
 type Options struct {
 	Cores int // cores that kernels may use concurrently; 0 means all cores of the process
-	// Devices is the number of devices among which the cores are evenly split, to isolate programs; 0 means 1.
+	// Devices is the number of devices among which the cores are evenly split, to isolate programs; 0 means 1. Each device has at
+	// least one core.
 	Devices int
 	// Debug sets switches of package debug, such as "cpu-engine=interp,gang=2". It overrides the environment variable
 	// OREPL_DEBUG.

@@ -57,7 +57,8 @@ type vectorized struct {
 	refused atomic.Bool // some launch had no vector code, and used the interpreter
 }
 
-// prepare returns the vector code for a launch, or the interpreter if there is none, and the number of units.
+// prepare returns the vector code for a launch, or the interpreter if there is none, and the number of units. It returns an error if the
+// launch is invalid or the compiler panics.
 func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	code, units, err := x.slow.prepare(g)
 	if err != nil {

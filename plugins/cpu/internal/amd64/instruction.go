@@ -261,7 +261,7 @@ func (in *instruction) setMem(x *arg) string {
 	return ""
 }
 
-// setSize sets the integer operand size from the operands.
+// setSize sets the integer operand size from the first of the first two operands that has one.
 func (in *instruction) setSize() {
 	for i := 0; i < min(in.n, 2) && in.size < 0; i++ {
 		x := &in.args[i]

@@ -44,8 +44,8 @@ func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 	return model, vendor, mhz
 }
 
-// memory returns the machine's memory in bytes, or the limit of the process's control group if that is lower. meminfo and self
-// are the paths of files of /proc, and groups is the folder of control groups.
+// memory returns the machine's memory in bytes, or the limit of the process's control group if that is lower. It returns 0 if the file
+// meminfo of /proc cannot be read. self is the path of the file cgroup of the process, and groups the folder of control groups.
 func memory(meminfo, self, groups string) int64 {
 	total := int64(0)
 	var first [512]byte

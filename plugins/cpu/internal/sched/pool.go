@@ -221,7 +221,8 @@ func (s Share) Stop() {
 	}
 }
 
-// needed reports whether a helper of j should move to another job, which has fewer helpers and units left.
+// needed reports whether a helper of j should move to another job: one with at least two helpers fewer than j, and with units that no
+// goroutine has begun.
 func (p *Pool) needed(j *Job) bool {
 	mine := j.helpers()
 	for i := range p.jobs {

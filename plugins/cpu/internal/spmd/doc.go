@@ -5,8 +5,9 @@
 // A gang (the term of ISPC) is a run of work-items along the x axis that one vector body computes together. It has the lanes of a
 // vector (16, or 8 with AVX2), times one, two or four registers. A gang that is a whole work-group has up to 256 items. Uniform
 // values are scalars or one register. Varying 32-bit values have a register for each vector of lanes, 64-bit values two.
-// Conditions have a mask register, on AVX2 a vector. Uniform control flow becomes branches. In divergent control flow a mask has the active lanes, and code without active
-// lanes is skipped. The registers of a 2-D gang, up to eight, are rows of items, one below the other.
+// Conditions have a mask register, on AVX2 a vector. Uniform control flow becomes branches. In divergent control flow a mask has
+// the active lanes, and code without active lanes is skipped. The registers of a 2-D gang, up to eight, are rows of items, one below
+// the other.
 //
 // Without group operations the code runs gang after gang, row after row. With group operations each gang of a work-group has a
 // frame in memory. At a barrier, live values are stored in the frame, and the next gang resumes. Loops that stream through buffers

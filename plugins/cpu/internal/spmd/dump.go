@@ -17,7 +17,7 @@ type dump struct {
 	err       error // the first error
 }
 
-// write writes the function after a pass, if dumping is enabled.
+// write writes the function after a pass, if dumping is enabled and no earlier write has failed. It keeps its error in d.err.
 func (d *dump) write(pass string, f fmt.Stringer) {
 	if d.dir == "" || d.err != nil {
 		return

@@ -161,7 +161,8 @@ var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
 // even if the rows of a work-group are narrow.
 const maxFrames = 256 << 20
 
-// maxExtent is the maximum number of elements of buffers along a dimension; see vcode.MaxPeel.
+// maxExtent is the maximum number of elements of a buffer along a dimension, and the maximum bytes of a buffer of code with 32-bit
+// indices (exec.Code.Small); see vcode.MaxPeel.
 const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
 // Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted. It returns the number of units: work-groups,

@@ -42,7 +42,7 @@ func (v *variants) find(s Spec) makeOnce {
 	return nil
 }
 
-// add returns the function of a spec. If no entry has the spec, it adds one that calls compile once.
+// add returns the function of a spec. If no entry has the spec, it adds one, whose function calls compile at its first call only.
 func (v *variants) add(s Spec, compile makeOnce) makeOnce {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -5,7 +5,7 @@ import "golang.org/x/sys/cpu"
 // cpuid executes the instruction CPUID.
 func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
 
-// identify returns the processor's vendor, family and model.
+// identify returns the processor's vendor, family and model, and whether programs may use AVX-512.
 func identify() identity {
 	_, b, c, d := cpuid(0, 0)
 	var vendor []byte

@@ -22,8 +22,8 @@ type Model struct {
 	Divide float64 // cycles of a 512-bit vdivps; 0 without AVX-512
 	Root   float64 // cycles of a 512-bit vsqrtps; 0 without AVX-512
 
-	// PastCache is the size of a launch's buffers, in sizes of the last-level cache, from which outputs are stored non-temporally.
-	// Only large outputs are that [plan.FindOutputs] permits. 0 means never.
+	// PastCache is the size of a launch's buffers, in sizes of the last-level cache, from which large outputs are stored
+	// non-temporally if [plan.FindOutputs] permits that. 0 means never.
 	PastCache float64
 
 	// PastCacheAlone replaces PastCache for launches on one core, unless it is 0.
@@ -99,7 +99,8 @@ func of(id identity) *Model {
 	return &generic
 }
 
-// amd returns the table's name for an AMD processor: family 17h is Zen to Zen 2, 19h Zen 3 and Zen 4, 1Ah Zen 5.
+// amd returns the table's name for an AMD processor: family 17h is Zen to Zen 2, 19h Zen 3 and Zen 4, 1Ah Zen 5. Older families have
+// the generic table, newer ones that of Zen 5.
 func amd(id identity) string {
 	switch {
 	case id.family < 0x17:
@@ -114,8 +115,8 @@ func amd(id identity) string {
 	return "zen3"
 }
 
-// intel returns the table's name for an Intel processor. Models of family 6 that are not listed have a table by their vector
-// extensions.
+// intel returns the table's name for an Intel processor. Models of family 6 that are not listed have the table of Ice Lake if they have
+// AVX-512, else that of Skylake.
 func intel(id identity) string {
 	switch id.model {
 	case 0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56: // Haswell and Broadwell

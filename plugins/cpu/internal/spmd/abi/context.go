@@ -14,7 +14,7 @@ const (
 	CtxResume     = 8   // the address at which the code resumes after a trap
 	CtxFrame      = 16  // the first frame of the current work-group
 	CtxStop       = 24  // the address of the flag that cancels the launch
-	CtxX          = 32  // i32: the position on x of a row's first gang, in column-major order of the current gang
+	CtxX          = 32  // i32: the position on x of the run's first gang in the current row; in column-major order, of the current gang
 	CtxY          = 36  // i32: the row of the current gang, its first row if it is 2-D
 	CtxZ          = 40  // i32: the plane of the current gang
 	CtxLeft       = 48  // i64: remaining gangs or work-groups of the run

@@ -111,8 +111,8 @@ func (w *Worker) fill(f frame, t ir.Type, bits uint64) {
 	}
 }
 
-// uniform stores the value of the first active item as the result of all lanes. In checked code it records faults for lanes
-// with other values, and ends their gangs.
+// uniform stores the value of the first active item as the result of all lanes, or nothing if no lane is active. In checked code it
+// records faults for lanes with other values, and ends their gangs. All NaNs count as the same value.
 func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	t := in.Args[0].Type
 	key := func(b uint64) uint64 {

@@ -246,7 +246,8 @@ func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	}
 }
 
-// extent returns an extent of a buffer, numbered like in [ir.Resolved].
+// extent returns the extent of a buffer on axis −1−extent, or its number of elements for [ir.Flat]. It returns 0 for an array that is no
+// buffer.
 func (w *Worker) extent(a *ir.Array, extent int) int64 {
 	for i := range w.v.Code.Params {
 		p := w.v.Code.Params[i].Array

@@ -164,10 +164,10 @@ func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[
 func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
-// Run runs units [first, last) of the worker's launch, and returns the fault of the earliest item that has one, or nil. It ends
-// early after a cancellation, and after a fault if the kernel does not observe its group. A brief run takes microseconds: it
-// stays on its goroutine, and a panic of a trap service becomes an error. Other errors are those of the guard, such as a fault
-// of the machine code.
+// Run runs units [first, last) of the worker's launch. It returns the recorded fault, that of the earliest item if several trapped, or
+// nil. It ends early after a cancellation, and after a fault if the kernel does not observe its group. A brief run takes
+// microseconds: it stays on its goroutine, and a panic of a trap service becomes an error. Other errors are those of the guard, such
+// as a fault of the machine code.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil

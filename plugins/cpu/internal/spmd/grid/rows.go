@@ -165,7 +165,8 @@ func pollSeldom(l *Builder, pos vcode.Reg) {
 	})
 }
 
-// lastGang emits the incomplete gang at the end of a row, or, with several, a loop over all remaining gangs.
+// lastGang emits the incomplete gang at the end of a row, or, with several, a loop over all remaining gangs. If none is left, the code
+// jumps to next.
 func (l *Builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
 	again, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)

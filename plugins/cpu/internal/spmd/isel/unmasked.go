@@ -110,7 +110,8 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	l.Jump(pick(amd64.JLE, amd64.JL), to)
 }
 
-// lastLane returns the last lane's value of an integer that grows from lane to lane. It computes in 64 bits, which cannot wrap.
+// lastLane returns a register with the last lane's value of an i32 that grows from lane to lane. The code computes in 64 bits, which
+// cannot wrap.
 func (l *Lowerer) lastLane(v *ir.Value) vcode.Reg {
 	s, _ := l.Affine.Strides(v)
 	last := l.NewGPR()

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Comparison returns the instruction and the predicate that compare vectors.
+// Comparison returns the vector instruction and the predicate for the comparison op, one of Eq, Ne, Lt and Le, of elements of type t.
 func Comparison(op ir.Op, t ir.Type) (amd64.Op, amd64.Predicate) {
 	pred := map[ir.Op]amd64.Predicate{ir.Eq: amd64.CmpEQ, ir.Lt: amd64.CmpLT, ir.Le: amd64.CmpLE, ir.Ne: amd64.CmpNE}[op]
 	ops := byType{amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD}

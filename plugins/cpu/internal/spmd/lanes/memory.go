@@ -109,7 +109,7 @@ func (g *Gang) LoadEach(uni vcode.Mem, offs vcode.Reg, scale uint8, d vcode.Reg)
 	g.Def(amd64.VINSERTI64X4, d.Z(), halves[0].Z(), halves[1].Y(), vcode.Imm(1))
 }
 
-// Clear emits stores of zero to n bytes of memory, a multiple of 8.
+// Clear emits stores of the register zero to n bytes of memory from m on. n is a multiple of 8, and m has no index.
 func (g *Gang) Clear(m vcode.Mem, n int, zero vcode.Reg) {
 	whole := g.Target.Bytes()
 	if n <= 16*whole {

@@ -109,8 +109,8 @@ func (l *Addresses) memRefOf(in *ir.Instr) MemRef {
 	return p
 }
 
-// consecutive reports whether the lanes of an access, or of each row in a 2-D gang, access adjacent elements of size bytes. The lane-0
-// values of the indices must be available.
+// consecutive reports whether the lanes of an access, or of each row in a 2-D gang, access adjacent elements of size bytes. It returns
+// false if an index has no lane-0 value.
 func (l *Addresses) consecutive(terms []term, size int) bool {
 	if l.Spec.Is2D() && !l.rowsApart(terms, size) {
 		return false
@@ -128,8 +128,8 @@ func (l *Addresses) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// sameOn reports whether the indices of an access are equal for all lanes that differ only on the axis. The lane-0 values of the
-// indices must be available.
+// sameOn reports whether the indices of an access are equal for all lanes that differ only on the axis. It returns false if an index has
+// no lane-0 value.
 func (l *Addresses) sameOn(terms []term, axis int) bool {
 	for _, t := range terms {
 		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
@@ -244,7 +244,8 @@ func (l *Addresses) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg 
 	return d
 }
 
-// WideIndex extends an index to 64 bits. Indices in bounds are not negative, but the index of an inactive lane 0 may be.
+// WideIndex returns a register with the index r of type t in 64 bits. It sign-extends an index of 32 bits: indices in bounds are not
+// negative, but the index of an inactive lane 0 may be.
 func (l *Addresses) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	if t.Size() == 8 {
 		return r
@@ -314,7 +315,7 @@ func (l *Addresses) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
 
 func (l *Addresses) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
 
-// setDisp sets the displacement of an address. If disp or disp+span exceeds 32 bits, it is added to the base instead. That
+// setDisp sets the displacement of an address. If disp or disp+span exceeds 32 bits, disp is added to the base instead. That
 // occurs for constant indices far out of bounds, whose check fails.
 func (l *Addresses) setDisp(m *vcode.Mem, disp, span int64) {
 	if last := disp + span; int64(int32(disp)) == disp && int64(int32(last)) == last {

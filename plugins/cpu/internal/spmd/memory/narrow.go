@@ -40,7 +40,7 @@ func (l *Memory) isNarrowRow(p *MemRef) bool {
 		!l.Spec.Is2D() && l.GangRegs%2 == 0
 }
 
-// noteNarrow records the address of a load for narrow stores.
+// noteNarrow records the address of a load for narrow stores, if [Memory.isNarrowRow] accepts its operand.
 func (l *Memory) noteNarrow(in *ir.Instr, p *MemRef) {
 	if !l.isNarrowRow(p) {
 		return

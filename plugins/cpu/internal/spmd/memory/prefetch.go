@@ -18,7 +18,8 @@ import (
 const maxFetched = 32
 
 // FetchStored emits prefetches of the lines that the current gang stores to after a barrier. rest has the instructions after the
-// barrier. It stops at the next barrier, loop or group operation.
+// barrier. It stops at the next barrier, loop or group operation. It emits nothing in variants with plain stores, one-gang groups or
+// 2-D gangs.
 func (l *Memory) FetchStored(rest []*ir.Instr) {
 	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() || l.Spec.Is2D() {
 		return
@@ -46,7 +47,7 @@ type fetcher struct {
 	left int         // remaining number of lines
 }
 
-// fetch prefetches the lines of a store if its address can be computed at this point.
+// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point and its lines are not too many.
 func (f *fetcher) fetch(in *ir.Instr) {
 	l := f.l
 	ahead := *in

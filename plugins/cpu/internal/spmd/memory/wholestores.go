@@ -82,7 +82,8 @@ const groupRow = 512
 // groupAhead is the distance in bytes at which one-gang groups prefetch.
 const groupAhead = 6 << 10
 
-// prefetchRow prefetches the lines of later gangs; the current gang loads n bytes.
+// prefetchRow prefetches the lines that later gangs load from a buffer; the current gang loads n bytes. It does so in launches with large
+// outputs or in column-major order, and for long rows of one-gang groups on cores with many outstanding misses.
 func (l *Memory) prefetchRow(p *MemRef, n int) {
 	group := l.Spec.IsOneGang() && n >= groupRow && l.Options.Model.Misses >= ManyMisses
 	if (l.Spec.Stores == plan.PlainStores || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang {

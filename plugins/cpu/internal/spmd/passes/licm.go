@@ -149,7 +149,8 @@ func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
 	return r, group
 }
 
-// steady reports whether the memory and machine registers that an instruction reads never change.
+// steady reports whether the memory that an instruction reads is known never to change. It returns false if the instruction mentions a
+// machine register as an operand, or the frame if gangs have separate frames.
 func (m *mover) steady(in *vcode.Inst) bool {
 	for j := range in.Args[:in.N] {
 		switch a := &in.Args[j]; a.Kind {

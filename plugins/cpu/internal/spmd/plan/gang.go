@@ -161,7 +161,7 @@ type pressure struct {
 	live     int           // vectors that are live at the current position
 	most     int           // maximum of live where depth is not 0
 	diverges bool          // some loop diverges
-	nested   int           // depth of divergent instructions at the current position
+	nested   int           // number of divergent instructions around the current position, without those that leave a loop
 	masks    int           // maximum of nested
 	ends     [][]*ir.Value // by position: the live values that are last used there
 }

@@ -83,8 +83,8 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	return exit
 }
 
-// IsStreaming reports whether interleaving a loop pays. Some access must move, per iteration, farther than the width of a gang.
-// The loop must carry at most two varying values for each such access; affine values do not count.
+// IsStreaming reports whether interleaving a loop pays. Some access of a buffer must be strided; see [Analysis.isStrided]. The loop must
+// carry at most two varying values for each such access; affine values do not count.
 func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	rows, carried := 0, 0
 	for _, p := range loop.Then.Params {
@@ -100,7 +100,8 @@ func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
-// StridedLoads returns the number of loads from buffers that move, per iteration of a loop, farther than the width of a gang.
+// StridedLoads returns the number of a loop's loads from buffers that move, per iteration, farther than the width of a gang or by an
+// unknown distance, and whose lanes load adjacent elements.
 func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {

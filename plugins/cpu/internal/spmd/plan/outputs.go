@@ -21,7 +21,7 @@ type Outputs struct {
 	Several  []bool // buffers where an item may store to several places in a loop
 }
 
-// FindOutputs analyses the stores of a kernel. A buffer is streamed if it is never read and no item stores to it repeatedly.
+// FindOutputs analyses the stores of a kernel. A buffer is streamed if it is stored to, never read, and no store to it is in a loop.
 // Kernels with atomic operations on buffers stream none, because another work-group could read an element before its
 // non-temporal store completes.
 func FindOutputs(k *ir.Kernel) Outputs {

@@ -31,7 +31,7 @@ func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr
 	return k, nil
 }
 
-// mayCount reports whether the body of a loop compares a value with a constant.
+// mayCount reports whether a loop has a less-than or less-or-equal comparison with a constant, outside of nested blocks.
 func mayCount(loop *ir.Instr) bool {
 	for _, in := range loop.Then.Instrs {
 		if (in.Op == ir.Lt || in.Op == ir.Le) && (isConst(in.Args[0]) || isConst(in.Args[1])) {

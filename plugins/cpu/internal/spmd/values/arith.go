@@ -135,12 +135,12 @@ func (l *Lowering) vectorsOf(in *ir.Instr, under []vcode.Reg) []vcode.Reg {
 	panic(fmt.Sprintf("values: plan.Supported accepts %v of %v, which has no lowering", in.Op, t))
 }
 
-// isQuiet reports whether a float is the result of an instruction that never returns a signalling NaN.
+// isQuiet reports whether a float is the result of an Add, Sub, Mul or FMA, whose instructions never return a signalling NaN.
 func isQuiet(v *ir.Value) bool {
 	return v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub || v.Def.Op == ir.Mul || v.Def.Op == ir.FMA)
 }
 
-// canonical emits a copy of 32-bit floats in which each NaN is the canonical one.
+// canonical returns the vectors of a 32-bit float in which each NaN is the canonical one. It emits no copy if that is known of v.
 func (l *Lowering) canonical(v *ir.Value) []vcode.Reg {
 	src := l.Vector(v)
 	if l.Nans.Canonical(v) {

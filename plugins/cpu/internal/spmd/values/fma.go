@@ -102,7 +102,7 @@ func (l *Lowering) accumulates(in *ir.Instr) bool {
 	return l.follows(last.Result(), first)
 }
 
-// dies reports whether in is the last user of its operand arg, which is v or its negation.
+// dies reports whether v is varying and not used after the instruction in. arg is the operand of in: v or its negation.
 func (l *Lowering) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false

@@ -10,7 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// computeBool emits an operation whose result is a condition.
+// computeBool emits an operation whose result is a condition. A comparison of numbers, or a varying And, Or or Not, that is only tested is
+// recorded and emitted at its use.
 func (l *Lowering) computeBool(in *ir.Instr) {
 	r := in.Result()
 	compare := in.Op.IsCompare() && in.Args[0].Type != ir.Bool

@@ -79,7 +79,8 @@ func (l *Lowering) Vector(v *ir.Value) []vcode.Reg {
 	return d
 }
 
-// General returns the general purpose register of a uniform integer or condition.
+// General returns a general purpose register with a uniform integer or condition. It emits a move of a constant, and the comparison of a
+// condition that is computed at its use.
 func (l *Lowering) General(v *ir.Value) vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
 		r := l.NewGPR()

@@ -143,7 +143,7 @@ func (in *Inst) LoadsWhole() bool {
 		in.Args[0].Kind == ArgReg && in.Args[1].Kind == ArgMem
 }
 
-// Mentioned returns the number of register operands equal to r, without addresses.
+// Mentioned returns the number of register operands equal to r. The registers of addresses and the mask do not count.
 func (in *Inst) Mentioned(r Reg) int {
 	n := 0
 	for i := range in.Args[:in.N] {

@@ -26,8 +26,8 @@ type Block struct {
 	Next       [2]int32 // the successors
 	NumNext    int
 	In         []uint64 // registers live at the start of the block
-	uses       []uint64 // registers that the block reads before it writes them
-	defs       []uint64 // registers that the block writes
+	uses       []uint64 // registers that the block reads before it overwrites them
+	defs       []uint64 // registers that the block overwrites completely or declares
 }
 
 // Successors returns the successors of the block.
@@ -179,7 +179,7 @@ func (g *Liveness) solve() {
 }
 
 // LiveAt returns the set of tracked registers that are live before the instruction at a position. The set is empty at the end
-// of the function, and valid until the next call.
+// of the function. It is valid until the next call, and callers must not change it.
 func (g *Liveness) LiveAt(i int32) []uint64 {
 	clear(g.live)
 	if int(i) >= len(g.block) {
