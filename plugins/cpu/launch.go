@@ -166,8 +166,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	return nil
 }
 
-// runUnits runs the units on this goroutine, with help of other cores if the launch is long enough and its units may run at the same
-// time.
+// runUnits runs the units on this goroutine. Other cores help if the launch is long enough and its units may run at the same time.
 func (l *launch) runUnits() {
 	if l.cost <= runAlone || !l.variant.parallel() || l.device.pool.Cores() == 1 {
 		l.runChunks(sched.Share{}, 0, l.units)

@@ -37,8 +37,8 @@ func (p *program) Listing(name, format string) (string, error) {
 }
 
 // List compiles the kernels of a valid module and returns their code for launches with the groups; groups that run the same code share
-// a listing. Without groups it lists the code of typical launches, and before it that of default groups which are one gang each, if
-// there is such code. The switch cpu-engine may name an engine that this machine cannot run.
+// a listing. Without groups it lists the code of typical launches. Before it comes the code of groups of the default size, if they
+// run as one gang each. The switch cpu-engine may name an engine that this machine cannot run.
 func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	switches, err := options.switches()
 	if err != nil {

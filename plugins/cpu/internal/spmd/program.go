@@ -161,8 +161,8 @@ var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
 // even if the rows of a work-group are narrow.
 const maxFrames = 256 << 20
 
-// maxExtent is the maximum number of elements of a buffer along a dimension, and the maximum bytes of a buffer of code with 32-bit
-// indices (exec.Code.Small); see vcode.MaxPeel.
+// maxExtent is the maximum number of elements of a buffer along a dimension; see vcode.MaxPeel. For code with 32-bit indices it is also the
+// maximum number of bytes of a buffer; see exec.Code.Small.
 const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
 // Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted. It returns the number of units: work-groups,

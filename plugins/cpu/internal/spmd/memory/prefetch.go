@@ -47,7 +47,8 @@ type fetcher struct {
 	left int         // remaining number of lines
 }
 
-// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point and its lines are not too many.
+// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point. It does nothing if the
+// lines are more than are left of maxFetched.
 func (f *fetcher) fetch(in *ir.Instr) {
 	l := f.l
 	ahead := *in

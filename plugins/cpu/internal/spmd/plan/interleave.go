@@ -100,8 +100,7 @@ func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
-// StridedLoads returns the number of a loop's loads from buffers that move, per iteration, farther than the width of a gang or by an
-// unknown distance, and whose lanes load adjacent elements.
+// StridedLoads returns the number of a loop's loads from buffers that are strided; see [Analysis.isStrided].
 func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {
