@@ -118,8 +118,8 @@ func (l *launch) refuse(code offload.Code, format string, args ...any) *offload.
 	return e
 }
 
-// Cost returns the estimated time of the launch on one core. sure reports whether the time of a unit hardly depends on the arguments;
-// it is false for native kernels.
+// Cost returns the estimated time of the launch on one core. sure reports whether the time of a unit hardly depends on the arguments,
+// and no service is called; it is false for native kernels.
 func (l *launch) Cost() (about time.Duration, sure bool) {
 	if l.isNative {
 		return l.native.cost(), false

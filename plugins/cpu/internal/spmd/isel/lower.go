@@ -78,7 +78,7 @@ func (l *Lowerer) Block(b *ir.Block) {
 	l.Forget(mark)
 }
 
-// Instr emits an instruction.
+// Instr emits an instruction, with the blocks in it. It emits nothing for a Const, which is emitted at its uses.
 func (l *Lowerer) Instr(in *ir.Instr) {
 	if in.Op != ir.Load && !in.IsPure() {
 		defer func() { l.Epoch++ }()

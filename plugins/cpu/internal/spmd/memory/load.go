@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Load emits a Load.
+// Load emits a Load with the checks of its indices, and records the registers of its result.
 func (l *Memory) Load(in *ir.Instr) {
 	if l.loadColumn(in) {
 		return
@@ -163,7 +163,7 @@ func (l *Memory) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	}
 }
 
-// loadOne emits a broadcast load.
+// loadOne emits a load of one element for all lanes. In unchecked code, an access out of bounds loads 0.
 func (l *Memory) loadOne(in *ir.Instr, p MemRef) {
 	r := in.Result()
 	m := p.Uni

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Store emits a Store.
+// Store emits a Store with the checks of its indices.
 func (l *Memory) Store(in *ir.Instr) {
 	p := l.memRefOf(in)
 	v := in.Args[len(in.Args)-1]
@@ -61,7 +61,8 @@ func (l *Memory) storeRows(p *MemRef, src []vcode.Reg, n int) {
 	}
 }
 
-// storeOne emits a store to a single element: of the uniform value, or of an active lane's value.
+// storeOne emits a store to a single element: of the uniform value, or of an active lane's value. In unchecked code, an access out of
+// bounds stores nothing.
 func (l *Memory) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	var src []vcode.Reg
 	var whole vcode.Reg

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Coordinate returns the value of an Item.
+// Coordinate emits an Item, and returns the registers of its value.
 func (l *Lowering) Coordinate(in *ir.Instr) Value {
 	r := in.Result()
 	load := func(place int) Value {
@@ -68,7 +68,7 @@ func (l *Lowering) Coordinate(in *ir.Instr) Value {
 	return l.Vals[r.ID]
 }
 
-// Global returns the global position of the gang on an axis, for kernels that observe their group.
+// Global emits the global position of the gang's lane 0 on an axis, and returns its register. The kernel must observe its group.
 func (l *Lowering) Global(axis int) vcode.Reg {
 	d := l.NewGPR()
 	l.Def(amd64.MOV, d.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())
