@@ -376,8 +376,8 @@ func (v *Value) decode(ctx context.Context, dst any, decode func(*goja.Runtime, 
 	})
 }
 
-// Call calls the value, which must be a function. [convert.Encode] converts the arguments; a [*Value] is passed unchanged. A
-// promise is awaited.
+// Call calls the value, which must be a function. [convert.Encode] converts the arguments; a [*Value] is passed unchanged, or
+// as null if it is nil. A promise that the function returns is awaited.
 func (v *Value) Call(ctx context.Context, args ...any) (*Value, error) {
 	if err := v.usable(); err != nil {
 		return nil, err

@@ -157,7 +157,8 @@ func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	return nil, err
 }
 
-// make loads an instance for a run, which p.making counts.
+// make loads an instance for a busy run. The caller has counted the load in p.making. After a failure the run is no longer
+// busy.
 func (p *Pipeline) make(ctx context.Context) (made *instance, err error) {
 	defer func() { // also after a panic
 		p.mu.Lock()

@@ -237,7 +237,8 @@ func (v *Value) noDefault(ctx context.Context, path string, fields []config.Fiel
 	return nil
 }
 
-// misfitOf names the field in an error of its decoding. A secret field hides all code, which may hold it.
+// misfitOf returns the error of a field's decoding with the name of the field. That of a secret field has neither a part of the
+// value nor code of the script.
 func misfitOf(f *config.Field, fields []config.Field, place string, kind Kind, err error) error {
 	var d *diag.Diagnostic
 	switch {
@@ -263,7 +264,7 @@ func hideCode(d *diag.Diagnostic, fields []config.Field) {
 	}
 }
 
-// withoutCode returns an error of a script without code if a setting is secret.
+// withoutCode returns an error of a script, without excerpts of its code if a setting is secret.
 func withoutCode(err error, fields []config.Field) error {
 	var d *diag.Diagnostic
 	if !errors.As(err, &d) || !holdSecret(fields) {
@@ -569,7 +570,8 @@ func flagHelp(f *config.Field) string {
 	return strings.TrimSpace(f.Doc + " (" + f.Tag() + ")")
 }
 
-// FormatErrors returns each error of a joined error, diagnostics with the code around their position.
+// FormatErrors returns the text of each error that err joins, or of err itself. Texts of diagnostics include the code around
+// their position.
 func FormatErrors(err error) []string {
 	all := diag.All(err)
 	list := make([]string, len(all))

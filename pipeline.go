@@ -236,15 +236,16 @@ func (p *Pipeline) named(err error) error {
 // ErrNoPipeline is the error of loading a script that exports no pipeline. [errors.Is] finds it.
 var ErrNoPipeline = pipelines.ErrNone
 
-// ErrRefused is the error of runs whose inputs, parameters or outputs do not fit the pipeline, which the script does not see. So is an
-// error with the code 'refused' that the script throws. [errors.Is] finds it: the fault is the caller's, not the script's.
+// ErrRefused is the error of runs whose inputs, parameters or outputs do not fit the pipeline, which the script does not see.
+// Runs also fail with it if the script throws an error with the code 'refused'. [errors.Is] finds it: the fault is the
+// caller's, not the script's.
 var ErrRefused = pipelines.ErrRefused
 
 // ErrClosed is the error of runs of a closed pipeline.
 var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
 
 // Close closes the pipeline and releases the buffers that no run uses. Current runs complete; waiting and later runs return
-// [ErrClosed].
+// [ErrClosed]. A second call of Close returns nil.
 func (p *Pipeline) Close() error {
 	if p == nil || p.declared == nil { // nothing is open
 		return nil

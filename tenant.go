@@ -142,7 +142,7 @@ type ownFiles struct {
 	others func(string) error
 
 	mu    sync.Mutex
-	names map[string]func(string) error // whether a path is that of the file, by the name that the program gave
+	names map[string]func(string) error // tests whether a path is that of the file, by the path that the program passed
 }
 
 // add permits reads of a file. It ignores a path at which nothing exists.

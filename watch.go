@@ -103,7 +103,7 @@ func (w *Watched) without(err error) {
 	}
 }
 
-// Pipeline returns the version that runs use now. The next reload closes it.
+// Pipeline returns the version that runs use now. The next successful reload closes it.
 func (w *Watched) Pipeline() *Pipeline {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,7 +202,8 @@ func (w *Watched) state(p *Pipeline, others ...string) []version {
 // settle is the time for which files must not have changed after a notification.
 const settle = 20 * time.Millisecond
 
-// emptyLooks is the number of looks, each after [settle], for which a file that became empty is likely to be written.
+// emptyLooks is the maximum number of checks, [settle] apart, for which a reload waits until a file that became empty is
+// written.
 const emptyLooks = 10
 
 // emptied reports whether a file is empty that was not when it was loaded.

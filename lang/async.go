@@ -14,14 +14,15 @@ import (
 var typePromise = reflect.TypeFor[*goja.Promise]()
 
 // Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
-// function that work returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values
-// of the running call's context. It is cancelled when the calling script fails or is cancelled, or when the engine closes.
+// function that work returns creates the result on the loop's goroutine; without a function, or with the result nil, it is
+// undefined. The context has the values of the running call's context. It is cancelled when the calling script fails or is
+// cancelled, or when the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }
 
 // AsyncUntil is Async with a signal: if s is not nil and aborts, the context is cancelled and the promise is rejected with the
-// signal's reason.
+// signal's reason. If s has aborted before, work does not run.
 func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
 }
@@ -52,7 +53,8 @@ func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, 
 var errLeft = diag.New("internal", "internal error: a function of the program ended its goroutine").
 	WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 
-// operate runs work on its own goroutine and settles a promise with the result. A panic of work rejects the promise.
+// operate runs work on its own goroutine and settles a promise with the result. The promise is rejected if work panics or ends
+// its goroutine.
 func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
 	if s != nil && s.aborted() {
 		return e.rejectedWith(s.reason())
@@ -101,13 +103,14 @@ type Settler struct {
 	aborted         goja.Value // reason of the signal that aborted the operation, or nil; written on the loop's goroutine
 }
 
-// Promise returns a new promise and its settler. The engine does not finish before the promise is settled.
+// Promise returns a new promise and its settler. Run and RunFile do not return before the promise is settled.
 func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	p, resolve, reject := e.vm.NewPromise()
 	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
 }
 
-// Resolve fulfils the promise with the result of value, which runs on the loop's goroutine; nil stands for undefined.
+// Resolve fulfils the promise with the result of value, which runs on the loop's goroutine. If value is nil, the result is
+// undefined. An error of value rejects the promise as [Settler.Reject] does.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {
 		if s.ended() {
@@ -124,7 +127,8 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	})
 }
 
-// Reject rejects the promise with an Error created from err.
+// Reject rejects the promise with what the script threw if err is or wraps its exception, otherwise with an Error created from
+// err. If the operation's signal has aborted, the reason is the signal's.
 func (s *Settler) Reject(err error) {
 	s.pending.Resolve(func() error {
 		if s.ended() {
@@ -178,7 +182,7 @@ func (e *Engine) Resolved(v goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Rejected returns a promise that is rejected with an Error created from err.
+// Rejected returns a promise that is rejected as by [Settler.Reject].
 func (e *Engine) Rejected(err error) goja.Value {
 	return e.rejectedWith(e.rejection(err))
 }
@@ -206,7 +210,7 @@ func (e *Engine) rejectedWith(reason goja.Value) goja.Value {
 }
 
 // Settled calls done on the loop's goroutine when v has settled, with the error of a rejected promise. If v is not a promise,
-// it calls done immediately.
+// it calls done(nil) immediately.
 func (e *Engine) Settled(v goja.Value, done func(error)) {
 	if o, ok := v.(*goja.Object); !ok || o.ExportType() != typePromise {
 		done(nil)
@@ -215,7 +219,8 @@ func (e *Engine) Settled(v goja.Value, done func(error)) {
 	e.when(v, func(goja.Value) error { done(nil); return nil }, func(reason goja.Value) error { done(e.exceptionOf(reason)); return nil })
 }
 
-// when registers native callbacks for the fulfilment and the rejection of a promise.
+// when registers native callbacks for the fulfilment and the rejection of a promise. Their errors are those of a callback of
+// the loop.
 func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) error) {
 	native := func(fn func(goja.Value) error) goja.Value {
 		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
@@ -279,7 +284,7 @@ type rejection struct {
 func (u *unhandledRejection) Error() string { return "unhandled rejection: " + u.exception.Error() }
 func (u *unhandledRejection) Unwrap() error { return u.exception }
 
-// exceptionOf converts a thrown value into an exception with the stack of its creation.
+// exceptionOf converts a thrown value into an exception, that of an Error with the stack of its creation.
 func (e *Engine) exceptionOf(v goja.Value) error {
 	if ex := e.vm.Try(func() { panic(v) }); ex != nil {
 		return ex

@@ -59,17 +59,19 @@ func (*promiseWatcher) Delete(string) bool { return true }
 // Keys implements [goja.DynamicObject].
 func (*promiseWatcher) Keys() []string { return nil }
 
-// mostWarnings is the maximum number of positions for which Warn reports in one engine. There is no maximum at a prompt.
+// mostWarnings is the maximum number of positions for which one engine reports the warnings of Warn and of forgotten awaits.
+// There is no maximum at a prompt.
 const mostWarnings = 10
 
-// Warn reports a doubtful use at the script's current call, once per position, and for mostWarnings positions at most.
+// Warn reports a doubtful use at the script's current call, once per position, and except at a prompt for at most mostWarnings
+// positions. It reports nothing if the position is unknown.
 func (e *Engine) Warn(message, hint string) {
 	if d := e.warning(message, hint); d != nil {
 		e.opts.OnWarning(d)
 	}
 }
 
-// WarnAlways reports a doubtful use like Warn, but also at a position that has been reported before.
+// WarnAlways reports a doubtful use like Warn, but always, also at a position that is unknown or has been reported before.
 func (e *Engine) WarnAlways(message, hint string) {
 	d := &diag.Diagnostic{Message: message, Hint: hint}
 	if at := e.Caller(); at.IsValid() {
@@ -78,7 +80,8 @@ func (e *Engine) WarnAlways(message, hint string) {
 	e.opts.OnWarning(d)
 }
 
-// WarnOf reports a warning of a source position instead of a call, once per position and code, or message without a code.
+// WarnOf reports a warning with a position of its own. It ignores a warning if one with the same position and code was
+// reported, or the same message if it has no code.
 func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	key := placed{cmp.Or(d.ID, d.Message), d.Position}
 	if e.report.reported[key] {

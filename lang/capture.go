@@ -143,8 +143,8 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	return f
 }
 
-// PromptCaptures returns the variables of the prompt that the function captures, directly or through functions that it
-// calls.
+// PromptCaptures returns the variables of the prompt with values that the function captures, directly or through functions that
+// it captures. Each name occurs once.
 func (f *FunctionInfo) PromptCaptures() []*Capture {
 	var list []*Capture
 	seen := map[*FunctionInfo]bool{}
@@ -166,8 +166,8 @@ func (f *FunctionInfo) PromptCaptures() []*Capture {
 	return list
 }
 
-// PromptValue returns the current value of a variable of the prompt, or nil if it has none or is undefined. It must be called
-// on the loop's goroutine.
+// PromptValue returns the current value of a variable of the prompt, or nil if the variable does not exist or is undefined. It
+// must be called on the loop's goroutine.
 func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
 
 func (e *Engine) capture(site *esm.Site, thunk goja.Callable, free *source.Free, seen map[*goja.Object]*FunctionInfo) Capture {

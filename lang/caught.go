@@ -47,7 +47,8 @@ var terse = []string{
 	"object is not iterable", "Value is not object coercible", "Value is not a constructor", "Cannot access a variable before", "No initial value", "Receiver is not an object",
 }
 
-// explainCaught replaces the message of an error that the interpreter made and a script caught, if it is one of terse or empty.
+// explainCaught replaces the message of an error that the interpreter made and a script caught, if it is empty or begins with
+// one of terse.
 func (e *Engine) explainCaught(v goja.Value) {
 	o, ok := errorObject(v)
 	if !ok {

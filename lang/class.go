@@ -24,14 +24,15 @@ type ClassSpec[T any] struct {
 	Inspect func(self T, o inspect.Options) string
 	// Row returns the columns of an object in console.table, as pairs of name and text. If nil, an object has no columns.
 	Row func(self T) [][2]string
-	// JSON returns the value that JSON.stringify writes for an object. If nil, that is a plain object without the class's fields.
+	// JSON returns the value that JSON.stringify writes for an object. If nil, only the properties that scripts added are
+	// written. It has no effect if Construct is set.
 	JSON func(self T) (goja.Value, error)
 	// Dispose implements "using" at the end of a block, AsyncDispose implements "await using".
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
 	// Iterate implements "for … of" and returns an iterator of the script.
 	Iterate func(self T) (goja.Value, error)
-	// Call runs when an object is called. If set, the objects are functions.
+	// Call runs when an object is called. If set, the objects that [Class.New] returns are functions, unless Light is set.
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)
 	// Light objects take a third of the time to create. They cannot be frozen and have no symbol keys.
 	Light bool
@@ -116,7 +117,8 @@ func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 	return c
 }
 
-// define defines a member of the class as a property of an object. The members are the methods, the fields and the constructor.
+// define defines the member of the class with the index at as a property of o. The members are the methods, then the fields,
+// then the constructor.
 func (c *Class[T]) define(o *goja.Object, at int) {
 	if methods := c.spec.Methods; at < len(methods) {
 		_ = o.DefineDataProperty(methods[at].Name, c.native(methods[at].Name, methods[at].Call), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

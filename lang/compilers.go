@@ -99,12 +99,12 @@ type textCompiler struct {
 	context source.EvalContext
 	last    *source.EvalTree
 	set     goja.Callable // sets the values of source.EvalNames; nil before their declaration
-	// arguments returns the object arguments for the text that begins to run.
+	// arguments returns the value of the variable arguments for the text that begins to run.
 	arguments goja.Callable
 	lowered   bool // the functions of package desugar are among the values
 }
 
-// ownArguments returns the object arguments for the text that began to run.
+// ownArguments returns the value of the variable arguments for the text that began to run.
 func (t *textCompiler) ownArguments() goja.Value {
 	v, err := t.arguments(goja.Undefined())
 	if err != nil {
@@ -238,7 +238,8 @@ func (t *textCompiler) asyncGeneratorFunction(prototype *goja.Object) error {
 	)
 }
 
-// ownProxyArguments makes proxies of functions pass arguments of their own to the traps apply and construct.
+// ownProxyArguments makes proxies of functions pass copies of the list of arguments to the traps apply and construct; see
+// package traps.
 func (e *Engine) ownProxyArguments() error {
 	own := func(args []goja.Value) []goja.Value {
 		if len(args) < 2 {
@@ -269,7 +270,7 @@ func (e *Engine) ownProxyArguments() error {
 	return nil
 }
 
-// native returns the fields of the builtin that expression evaluates to.
+// native returns the Go functions of the builtin that expression evaluates to.
 func (e *Engine) native(expression string) (internals.Native, error) {
 	o := internals.At(e.vm.GlobalObject(), expression)
 	if o == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/lang/wording"
 )
 
-// Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. It must
-// be called on the loop's goroutine or while no script runs.
+// Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. A
+// diagnostic that err is or wraps is returned unchanged. It must be called on the loop's goroutine or while no script runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if a, ok := find[*esm.AwaitedError](err); ok {
 		return e.diagnoseAwaited(a)
@@ -56,8 +56,8 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	return &diag.Diagnostic{ID: diag.Code(err), Message: diag.Text(err), Hint: diag.Hint(err), Cause: err}
 }
 
-// diagnoseAwaited diagnoses an error after an await. The await is the last frame of its stack, unless that has one at the top
-// level of the file. It is also the position of an error without one.
+// diagnoseAwaited diagnoses an error that an await threw. It appends the await to the error's stack, unless the stack has a
+// frame at the top level of the await's file. An error without a position gets the await's.
 func (e *Engine) diagnoseAwaited(a *esm.AwaitedError) *diag.Diagnostic {
 	d := *e.diagnosedAt(a.Unwrap(), a.Place)
 	if !slices.ContainsFunc(d.Stack, func(f diag.Frame) bool { return f.Position.File == a.Place.File && f.Function == "" }) {
@@ -75,8 +75,8 @@ func (e *Engine) diagnosedAt(exception error, place diag.Position) *diag.Diagnos
 	return d
 }
 
-// find finds an error of a type like errors.As, but does not unwrap exceptions. Unwrapping one reads the prototypes of the
-// thrown value, which may be proxies of the script.
+// find returns the first error of type T in the chain of err. Unlike errors.As it follows neither joined errors nor exceptions.
+// Unwrapping an exception reads the prototypes of the thrown value, which may be proxies of the script.
 func find[T error](err error) (found T, ok bool) {
 	for err != nil {
 		if found, ok = err.(T); ok {
@@ -130,7 +130,8 @@ func Ended(cause error) *diag.Diagnostic {
 // [context.WithTimeoutCause] ended has the code "timeout", and [errors.Is] finds [context.DeadlineExceeded] and the cause.
 func EndOf(ctx context.Context) *diag.Diagnostic { return Ended(causeOf(ctx)) }
 
-// causeOf returns the cause of a context's end, joined with the context's error, or nil if it is not done.
+// causeOf returns the cause of a context's end, joined with the context's error unless the cause is that error. It returns nil
+// if the context is not done.
 func causeOf(ctx context.Context) error {
 	cause, end := context.Cause(ctx), ctx.Err()
 	if cause == nil || errors.Is(cause, end) {
@@ -215,7 +216,8 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja
 	}
 }
 
-// noteErrors adds the errors of an AggregateError as notes.
+// noteErrors adds the first maxErrors errors of an AggregateError as notes, and the number of the others. held is the value of
+// the property errors.
 func (e *Engine) noteErrors(d *diag.Diagnostic, held goja.Value) {
 	errs, ok := held.(*goja.Object)
 	if !ok || errs.ExportType() == typeProxy || errs.ClassName() != "Array" {
@@ -235,7 +237,8 @@ func (e *Engine) noteErrors(d *diag.Diagnostic, held goja.Value) {
 	}
 }
 
-// adopt copies the position of the Go error behind d if it is more exact than the call's, such as one inside a kernel.
+// adopt sets d's position to that of the Go error behind d, which may be inside a kernel. The error is a diagnostic with the
+// message of d, or a placedError. adopt does nothing for a list of diagnostics.
 func (e *Engine) adopt(d *diag.Diagnostic) {
 	var list diag.List
 	var described *diag.Diagnostic
@@ -274,7 +277,7 @@ func (e *Engine) textOf(o *goja.Object, name string) string {
 	return v.String()
 }
 
-// locate sets a diagnostic's stack, and its position from the innermost call.
+// locate sets a diagnostic's stack, and its position, unless it has one, to that of the innermost call.
 func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	d.Stack = e.frames(frames)
 	if len(d.Stack) > 0 && !d.Position.IsValid() {

@@ -117,12 +117,13 @@ func (l *Limits) bounded() bool { return l.Time > 0 || l.Memory > 0 || l.Iterati
 
 const defaultCallDepth, boundedCallDepth = 10000, 2000 // of engines without and with limits
 
-// Policy restricts the files, programs and devices that scripts may use. A nil function allows all.
+// Policy restricts the files, programs and devices that scripts may use. A nil function allows all, except for Run and Native.
 type Policy struct {
-	// Read and Write get an absolute, cleaned path. An error denies the access and is shown to the script, except for disk.ErrLeaveOut.
+	// Read and Write get an absolute path with all links followed. An error denies the access and is shown to the script,
+	// except for disk.ErrLeaveOut.
 	Read, Write func(path string) error
-	// Run is called with the path of a program before a script starts it. If nil, programs are allowed only if Read, Write and
-	// [Options.Files] are nil too, because a program can access any file.
+	// Run is called with the absolute path of a program, with all links followed, before a script starts it. If nil, programs
+	// are allowed only if Read, Write and [Options.Files] are nil too, because a program can access any file.
 	Run func(path string) error
 	// Native is called with the label of a native library before a script registers it. Shared objects run in the process,
 	// unchecked. If nil, they are allowed as programs are.
@@ -216,7 +217,8 @@ type hooks struct {
 
 var errClosed = diag.New("closed", "the engine is closed")
 
-// New returns a new engine. Modules are instantiated when a script first uses them.
+// New returns a new engine. Modules are instantiated when a script first uses them. The error is that of an invalid limit or
+// module, or of a working directory that cannot be found.
 func New(o Options) (*Engine, error) {
 	aside := o.Prompt && o.OnError != nil
 	if err := o.complete(); err != nil {
@@ -316,7 +318,8 @@ func (o *Options) reporter() func(error) {
 	}
 }
 
-// confined reports whether scripts may touch only some of the machine's files.
+// confined reports whether Files replaces the machine's files, or a function of the policy decides which of them scripts may
+// use.
 func (o *Options) confined() bool {
 	return o.Policy.Read != nil || o.Policy.Write != nil || o.Files != nil
 }
@@ -335,7 +338,7 @@ func (e *Engine) VM() *goja.Runtime { return e.vm }
 func (e *Engine) Context() context.Context { return e.ctx }
 
 // Running returns the context of the running call, which is cancelled with the call or when the engine closes. Native functions
-// that block must observe it. It must be called on the loop's goroutine.
+// that block must observe it. Between calls it is [Engine.Context]. Running must be called on the loop's goroutine.
 func (e *Engine) Running() context.Context {
 	if e.running.now == nil {
 		return e.ctx
@@ -399,7 +402,7 @@ func (e *Engine) InspectValue(v goja.Value, o inspect.Options) string {
 	return e.inspector.Value(v, o)
 }
 
-// Path converts a script's path to an absolute one.
+// Path returns a script's path as a cleaned absolute one; relative paths begin at Options.Dir.
 func (e *Engine) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -407,7 +410,8 @@ func (e *Engine) Path(name string) string {
 	return filepath.Join(e.opts.Dir, name)
 }
 
-// ReadPath returns the absolute path of a file to be read, or the policy's error.
+// ReadPath returns the absolute path of a file to be read, or the policy's error. If Policy.Read decides, the path has all
+// links followed.
 func (e *Engine) ReadPath(name string) (string, error) {
 	if e.opts.Files != nil {
 		return e.Path(name), nil
@@ -419,7 +423,8 @@ func (e *Engine) ReadPath(name string) (string, error) {
 	return path, err
 }
 
-// WritePath returns the absolute path of a file to be written, created or removed, or the policy's error.
+// WritePath returns the absolute path of a file to be written, created or removed, or the policy's error. With Options.Files it
+// always returns an error.
 func (e *Engine) WritePath(name string) (string, error) {
 	if e.opts.Files != nil {
 		return "", denied(name, errors.New("the script's files are part of the program, and none can be written"))
@@ -427,7 +432,8 @@ func (e *Engine) WritePath(name string) (string, error) {
 	return e.allowed(name, e.opts.Policy.Write)
 }
 
-// RunPath returns the path of a program, looked up like a shell does, or the policy's error.
+// RunPath returns the absolute path of a program, looked up like a shell does. The error has the code not-found, or is the
+// policy's.
 func (e *Engine) RunPath(name string) (string, error) {
 	path := name
 	if strings.ContainsRune(name, filepath.Separator) {
@@ -450,7 +456,8 @@ func (e *Engine) RunPath(name string) (string, error) {
 	return e.allowed(path, ask)
 }
 
-// AllowNative returns the policy's error for registering a library of native code, or nil.
+// AllowNative returns the policy's error for registering a library of native code, or nil. Without Policy.Native it refuses
+// scripts that are confined.
 func (e *Engine) AllowNative(label string) error {
 	switch p := &e.opts.Policy; {
 	case p.Native != nil:

@@ -18,7 +18,7 @@ const (
 )
 
 // uncaught handles an error of a callback of the loop. It returns an interrupt, an exit, and an error of the running call,
-// which end the call. An error of an earlier call goes to OnError.
+// which end the call. Any other error goes to OnError: that of an earlier call, and with reports.aside each exception.
 func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	if rejection, ok := find[*unhandledRejection](err); ok {
 		s = rejection.scope

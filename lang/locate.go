@@ -29,7 +29,8 @@ func (e *Engine) LocateArgument(call diag.Position, steps ...any) diag.Position 
 	return unit.LocateArgument(call, steps)
 }
 
-// Destructured returns the names that the function takes out of its first parameter, unless they have defaults.
+// Destructured returns the properties without defaults that the function destructures from its first parameter, or nil if Known
+// is false.
 func (f *FunctionInfo) Destructured() []source.Name {
 	if !f.Known {
 		return nil

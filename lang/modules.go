@@ -108,7 +108,8 @@ func (h explainedHost) Module(name string) (exports *goja.Object, declared func(
 	return b.exports, b.Names, true
 }
 
-// Lowered returns the functions that lowered code calls.
+// Lowered returns the functions that code lowered by package desugar calls. It makes them at the first call, and throws an
+// error.
 func (h moduleHost) Lowered() goja.Value {
 	if h.esm.lowered == nil {
 		runtime, generators, err := desugar.New(h.vm, h.intrinsics.lowered, func(err, earlier goja.Value) goja.Value { return suppressedError(h.vm, err, earlier) })
@@ -164,8 +165,8 @@ func (e *Engine) checkConstants(u *source.Unit) error {
 	return nil
 }
 
-// AsLoaded returns the result of an operation on files. The key is its name, a space and a path. Engines that share a cache do
-// it once for each key before [Engine.EndLoading]. All get the same result, which they must not change.
+// AsLoaded returns the result of do, an operation on files. key is the operation's name, a space and a path. Engines that share
+// a cache call do once for each key before [Engine.EndLoading]. They all get the same result, which they must not change.
 func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return do()

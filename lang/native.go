@@ -19,7 +19,8 @@ import (
 // code, hint and label; see [Engine.Throw].
 type NativeFunc func(call goja.FunctionCall) (goja.Value, error)
 
-// Func returns a script function that calls fn. A panic in fn becomes an error.
+// Func returns a script function that calls fn. A panic in fn becomes an error of the script. The value nil stands for
+// undefined.
 func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	return internals.NewFunction(e.vm, name, func(call goja.FunctionCall) goja.Value {
 		defer e.recoverNative(name)
@@ -74,7 +75,7 @@ func (e *Engine) recoverNative(name string) {
 	e.Throw(d.WithHint("this is a defect of the program, not of the script"))
 }
 
-// isThrow reports whether a panic is an exception of the interpreter.
+// isThrow reports whether the interpreter panicked with x, to throw an exception or to interrupt the script.
 func isThrow(x any) bool {
 	switch x := x.(type) {
 	case goja.Value, *goja.Exception, *goja.InterruptedError, *goja.StackOverflowError:

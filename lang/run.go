@@ -13,9 +13,9 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Run runs a text as a module and returns its exports. It returns when no timer is set and no operation is pending, including
-// work of modules (see [Engine.OnQuiet]). name appears in error positions; relative imports start from its directory. The error
-// is a [diag.Diagnostic], or an [ExitError] if the script called exit.
+// Run runs a text as a module and returns its exports. It returns at the first failure, or when no timer is set and no
+// operation is pending, including work of modules (see [Engine.OnQuiet]). name appears in error positions; relative imports
+// start from its directory. The error is a [diag.Diagnostic], or an [ExitError] if the script called exit.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
 	return e.main(ctx, func() (*esm.Module, error) { return e.esm.graph.LoadCall(e.Path(name), name, text) }, true)
 }
@@ -334,7 +334,7 @@ func (e *Engine) protect(fn func() error) (err error) {
 }
 
 // begin starts a call and its supervision under the limits. It returns the call's context, which is also cancelled when the
-// engine closes, and a function that ends both.
+// engine closes, and a function that ends the call and its supervision.
 func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })

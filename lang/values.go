@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// valued is a context with the values of another one.
+// valued is a context that also has the values of another one.
 type valued struct {
 	context.Context
 	values context.Context

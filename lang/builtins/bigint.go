@@ -60,7 +60,7 @@ func parsed(s string, radix uint32) float64 {
 	return sign * f
 }
 
-// digit returns the value of a digit in the highest radix, or a greater number.
+// digit returns the value of a digit in radix 36, or 36 for any other character.
 func digit(c byte) uint32 {
 	switch {
 	case '0' <= c && c <= '9':

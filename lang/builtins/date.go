@@ -27,7 +27,7 @@ func offsetAt(t float64) float64 {
 }
 
 // utcOf converts a local time to an instant. A time that a transition repeats is the first, and one that it skips is counted
-// from before the transition.
+// from before the transition. The result is NaN for a time far outside of the range of Date.
 func utcOf(local float64) float64 {
 	if !(math.Abs(local) <= mostTime+msPerDay) {
 		return math.NaN()

@@ -65,7 +65,8 @@ func (b *set) installJSON() error {
 	return nil
 }
 
-// gapOf returns the text by which the third argument of JSON.stringify indents each level.
+// gapOf returns the text by which the third argument of JSON.stringify indents each level: at most 10 characters of a string,
+// or at most 10 spaces for a number.
 func gapOf(space goja.Value) goja.String {
 	const most = 10
 	if o, ok := space.(*goja.Object); ok {

@@ -100,8 +100,7 @@ func (b *set) installNumber() error {
 	return nil
 }
 
-// toPrimitiveText converts an object as a division of it does, which accepts numbers and BigInts. A value of another type is
-// kept.
+// toPrimitiveText is a script that returns a function, which converts an object like ToPrimitive with the hint number.
 const toPrimitiveText = `"use strict"; (() => {
 	const { toPrimitive } = Symbol, { apply } = Reflect
 	return o => {
@@ -215,7 +214,7 @@ func (b *set) wideArrays() {
 	})
 }
 
-// reducedList returns a list with wide numbers replaced.
+// reducedList returns list itself if reduced keeps all of its values, otherwise a copy with the reduced values.
 func (b *set) reducedList(list []goja.Value) []goja.Value {
 	for i, v := range list {
 		if v == nil || b.reduced(v) == v {

@@ -525,7 +525,8 @@ func (r *regExps) plain(o *goja.Object) *compiled {
 	return r.compiled(rx)
 }
 
-// advance returns the position after the character at a position.
+// advance implements AdvanceStringIndex: it returns the position after the UTF-16 unit at a position, with unicode after the
+// code point.
 func advance(s goja.String, at int, unicode bool) int {
 	if unicode && at+1 < s.Length() && s.CharAt(at)>>10 == 0xD800>>10 && s.CharAt(at+1)>>10 == 0xDC00>>10 {
 		return at + 2
@@ -560,7 +561,7 @@ func (r *regExps) all(c *compiled, s goja.String) [][]int32 {
 	return list
 }
 
-// eachResult calls RegExpExec until there is no match, as the methods with the flag g do.
+// eachResult calls do with each result of RegExpExec until there is no match, as the methods with the flag g do.
 func (r *regExps) eachResult(o *goja.Object, s goja.String, unicode bool, do func(*goja.Object)) {
 	r.put(o, "lastIndex", 0)
 	for {

@@ -112,13 +112,13 @@ func (b *buffers) viewed(v goja.Value) *resizable {
 // A sizes finds the resizable buffers of an engine.
 type sizes struct {
 	kept    *slots
-	of      map[uintptr]weak.Pointer[resizable] // by the interpreter's parts of buffers
+	of      map[uintptr]weak.Pointer[resizable] // by [internals.Buffer.ID]
 	scripts map[string]goja.Callable
 	classes map[string]*goja.Object
 	buffer  *goja.Object // the constructor
 }
 
-// newResizable makes a fresh buffer resizable.
+// newResizable makes a fresh buffer resizable, with a size and a maximum size in bytes.
 func (b *buffers) newResizable(o *goja.Object, size, most int) *resizable {
 	b.resizing()
 	b.Allocate("new ArrayBuffer", uint64(most))

@@ -76,7 +76,7 @@ func (b *set) search() {
 	}
 }
 
-// zeroOf returns a value as a number, if it is one.
+// zeroOf returns a value as a number, or false if it is none.
 func zeroOf(v goja.Value) (float64, bool) {
 	switch f := v.Export().(type) {
 	case int64:
@@ -88,7 +88,8 @@ func zeroOf(v goja.Value) (float64, bool) {
 	return 0, false
 }
 
-// span returns the range of indices that a search visits: from is its first index, and end the one behind its last.
+// span returns the range of indices that a call c of the search method called name visits in n elements. from is the first
+// index, and end the one behind the last.
 func (b *set) span(name string, c goja.FunctionCall, n int) (from, end int) {
 	f := 0.0
 	if len(c.Arguments) > 1 {

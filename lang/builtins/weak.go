@@ -261,7 +261,7 @@ func (b *set) symbolKeys() error {
 // A symbolMap holds the symbols of a WeakMap or WeakSet.
 type symbolMap struct{ values map[*goja.Symbol]goja.Value }
 
-// hasSymbols reports whether an array contains symbols, or entries whose keys are symbols.
+// hasSymbols reports whether an array contains symbols, or entries whose keys are symbols. It returns false for other values.
 func (b *set) hasSymbols(v goja.Value) bool {
 	o, ok := v.(*goja.Object)
 	if !ok {

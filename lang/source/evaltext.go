@@ -37,7 +37,8 @@ const (
 	EvalPrivate
 	// EvalOutside marks a call outside of all functions, where the name arguments is not declared.
 	EvalOutside
-	// EvalArguments marks a call that passes a function for the object arguments, and EvalArrow one in an arrow function.
+	// EvalArguments marks a call that passes a function that returns the arguments object, and EvalArrow one in an arrow
+	// function.
 	EvalArguments
 	EvalArrow
 	// EvalSpread marks arguments with a spread, which %eval receives as an array.
@@ -114,9 +115,9 @@ func ParseEval(text string, context EvalContext) (*EvalTree, error) {
 	return &EvalTree{Program: tree, Strict: program.Strict, Lowered: u.Lowered}, nil
 }
 
-// evalArguments is the constant for the object arguments of the function around a direct eval. In strict texts the interpreter's
-// compiler takes the name arguments for a variable of the text. Where an arrow function calls eval, the compiler drops the object
-// of the function around it.
+// evalArguments is the name of a constant that holds the arguments object of the function around a direct eval. In strict texts
+// the interpreter's compiler takes the name arguments for a variable of the text. Where an arrow function calls eval, the
+// compiler drops the object of the function around it.
 const evalArguments = "%arguments"
 
 // evalName is the file name in positions of texts for eval.

@@ -9,9 +9,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Locate returns the position of a literal in an export of the text, or the zero position if it is not found. steps holds the
-// properties (strings) and elements (ints) to follow. Locate also follows top-level constants. If the text lacks a step, the
-// position is that of the value before it.
+// Locate returns the position of the initializer of an export, or of the value in it to which steps lead: properties (strings)
+// and elements (ints). It also follows the names of top-level variables. If the text lacks a step, the position is that of the
+// value before it. It is the zero position if the text is malformed or has no initializer of the export.
 func (u *Unit) Locate(export string, steps []any) diag.Position {
 	program, p := parse(u.Text, Module)
 	if p != nil {
@@ -30,8 +30,8 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 	return u.Position(int(l.follow(value, steps).Idx0()) - 1)
 }
 
-// LocateArgument returns the position of a property of the first argument of a call, or the zero position. at is the position of
-// the call's opening parenthesis or of its start. The value of the last property that the text has is located.
+// LocateArgument returns the position of a property of the first argument of a call, or the zero position. at is the position
+// of the call's opening parenthesis or of its start. If the text lacks a step, the position is that of the value before it.
 func (u *Unit) LocateArgument(at diag.Position, steps []any) diag.Position {
 	program, p := parse(u.Text, Module)
 	if p != nil {
@@ -177,7 +177,8 @@ func (l *locator) declare(s ast.Statement) {
 	}
 }
 
-// descend returns the property or element of a literal, or nil.
+// descend returns the property or element of a literal to which a step leads, or nil. The literal may also be the value of a
+// top-level variable, or the only argument of a call.
 func (l *locator) descend(value ast.Expression, step any) ast.Expression {
 	for range len(l.top) + 1 { // bounds the search, because constants may form a cycle
 		id, ok := value.(*ast.Identifier)

@@ -68,7 +68,8 @@ func tsconfig(kind Kind) string {
 }
 
 // strictMark makes esbuild treat a text as strict code, as modules are: otherwise functions in blocks would become variables.
-// It also replaces this by undefined, which no message about a kernel should show, so texts with an import do without.
+// With the mark esbuild also replaces this by undefined, which no message about a kernel should show. Texts with an import or
+// export are strict without the mark.
 const strictMark = "\n;export {}"
 
 // moduleStatement matches a line that begins with a statement of modules.

@@ -75,8 +75,9 @@ func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) 
 	return m, nil
 }
 
-// restoreNames returns the generated text with the written names. esbuild renames local variables that shadow others, and
-// errors must show the script's names. Names that esbuild invented, and names that could shadow those, are kept.
+// restoreNames returns the generated text with the written names, and adapts the map to it. esbuild renames local variables
+// that shadow others, and errors must show the script's names. Names that esbuild invented, and names that could shadow those,
+// are kept.
 func (m *offsetMap) restoreNames(generated, written string) string {
 	renamed := func(i, at int) (now, name string) {
 		now, name = wordOf(generated[at:]), m.names[i]

@@ -60,8 +60,8 @@ func (w *rewriter) change() {
 	}
 }
 
-// surroundTop disposes of the resources of the top level at its end. A module's code becomes a generator of its own, whose names
-// stay at the level of a function.
+// surroundTop makes the top level dispose of the resources that it declares by using at its end. A module's code becomes a
+// generator of its own, whose names stay at the level of a function.
 func (w *rewriter) surroundTop(wrapper *ast.FunctionLiteral) {
 	at := w.lowered.TopUsing
 	if at == 0 {
@@ -185,8 +185,8 @@ func (w *rewriter) replaceReads() {
 	}
 }
 
-// replacePowers replaces powers, and shifts and products whose size is checked, by calls. It runs last, because other changes replace
-// their operands.
+// replacePowers replaces powers, and shifts and products whose size is checked, by calls. It runs after the changes in later,
+// because they replace operands.
 func (w *rewriter) replacePowers() {
 	for _, p := range w.powers {
 		if e := p.assign; e != nil {
@@ -424,7 +424,7 @@ func (w *rewriter) insertHead(body *[]ast.Statement) {
 // at returns the tree position of an offset in the parsed text.
 func (w *rewriter) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
 
-// hasValue reports whether a statement at the end of a prompt line can have a completion value.
+// hasValue reports whether the completion value of a statement can be the result of a prompt line that it ends.
 func hasValue(s ast.Statement) bool {
 	switch s.(type) {
 	case *ast.ExpressionStatement, *ast.TryStatement, *ast.IfStatement, *ast.BlockStatement:
@@ -440,7 +440,7 @@ func returnLast(list []ast.Statement) {
 	}
 }
 
-// returning returns a statement that returns the completion value of s, if it has one.
+// returning returns a statement that runs s and returns its completion value, or s itself if hasValue is false for it.
 func returning(s ast.Statement) ast.Statement {
 	switch s := s.(type) {
 	case *ast.ExpressionStatement:

@@ -457,7 +457,8 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	}
 }
 
-// function visits a function that gets a mark: by wrapping slot, or by the caller if slot is nil.
+// function visits a function and returns its marking. The mark wraps slot, or the caller places it if slot is nil. Functions in
+// a text for eval get no mark.
 func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *marking {
 	site := &Site{Unit: w.unit, Name: name, Start: w.offset(e.Idx0())}
 	switch e := e.(type) {
@@ -673,7 +674,7 @@ func (w *walker) staticBlock(el *ast.ClassStaticBlock) {
 	w.closeScope()
 }
 
-// isEmpty reports whether an expression is a text or an array without elements.
+// isEmpty reports whether an expression is an empty string literal or array literal.
 func isEmpty(e ast.Expression) bool {
 	switch e := e.(type) {
 	case *ast.StringLiteral:

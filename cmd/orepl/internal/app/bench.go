@@ -135,7 +135,7 @@ func misuse(err error) error {
 	return err
 }
 
-// scripts runs the scripts and returns the exit code of the first one that failed.
+// scripts runs the scripts and returns the exit code of the first one that failed, or ExitOK.
 func (b *benchRun) scripts(files []string) int {
 	exit := ExitOK
 	for _, file := range files {
