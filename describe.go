@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/bindings/schema"
 )
 
-// Port is an input or output of a pipeline: its name, its element type, such as "f32", and its number of dimensions. These are
-// 0 for a number, and -1 if they are known only when the pipeline runs.
+// Port is an input or output of a pipeline: its name, its element type, such as "f32", and its number of dimensions. The number
+// of dimensions is 0 for a number, and -1 if it is known only when the pipeline runs.
 type Port = pipelines.Port
 
 // Param is a parameter of a pipeline: its name, type, default, bounds, allowed values, meaning and unit.

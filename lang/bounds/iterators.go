@@ -92,7 +92,7 @@ func (b *Bounds) next(class string) (internals.Native, error) {
 	return method(v, "next")
 }
 
-// method returns the fields of a builtin method of an object.
+// method returns the Go functions of a builtin method of an object.
 func method(v goja.Value, name string) (internals.Native, error) {
 	if o, ok := v.(*goja.Object); ok {
 		f, _ := o.Get(name).(*goja.Object)

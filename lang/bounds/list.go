@@ -119,7 +119,7 @@ func textLength(v goja.Value) uint64 {
 	return 0 // numbers and the like are short; the text of an object is built by the script
 }
 
-// checkMany checks copies like checkCopy, for an engine without limits, in which short arrays need no check.
+// checkMany checks copies like checkCopy, for an engine without limits, in which short arrays need no check, except in concat.
 func checkMany(b *Bounds, name string, c goja.FunctionCall) {
 	if builtins.Scripted(name, c) {
 		checkScripted(b, name, c)

@@ -223,7 +223,8 @@ func (p *parser) parseBinary(noIn bool, c *cover) ast.Expression {
 	return p.climb(left, start, 0, noIn, false)
 }
 
-// climb parses the binary operators behind left that bind closer than level.
+// climb parses the binary operators behind left that bind closer than level. private is true if left is a private name, which
+// only in may follow.
 func (p *parser) climb(left ast.Expression, start, level int, noIn, private bool) ast.Expression {
 	for n := 0; ; n++ {
 		p.checkDepth(n)

@@ -184,7 +184,7 @@ func (p *parser) markUsing(n ast.Node, kind UsingKind) {
 	p.program.Using[n] = kind
 }
 
-// parseLexical parses a declaration with let or const, or with using at an offset plus one, if that is not 0.
+// parseLexical parses a declaration with let or const. using is 0, or the offset of a using declaration plus one.
 func (p *parser) parseLexical(kind token.Token, using int) *ast.LexicalDeclaration {
 	d := &ast.LexicalDeclaration{Idx: idx(p.tok.start), Token: kind}
 	if using > 0 {
@@ -196,7 +196,8 @@ func (p *parser) parseLexical(kind token.Token, using int) *ast.LexicalDeclarati
 	return d
 }
 
-// parseBindings parses the names and initializers of a declaration. A declaration in the head of a loop may lack them.
+// parseBindings parses the names and initializers of a declaration. In the head of a loop with of or in, a constant or pattern
+// needs no initializer.
 func (p *parser) parseBindings(kind bindKind, head, constant, using bool) []*ast.Binding {
 	var list []*ast.Binding
 	for {
@@ -248,7 +249,8 @@ func (p *parser) caught(list []*ast.Binding) bool {
 	return repeats
 }
 
-// assignments returns an expression that assigns the initializers of a declaration.
+// assignments returns an expression that assigns the initializers of a declaration, from which it removes them. Without
+// initializers the expression is void 0.
 func assignments(v *ast.VariableStatement) ast.Expression {
 	e := &ast.SequenceExpression{}
 	for _, b := range v.List {

@@ -51,8 +51,8 @@ func (g *Graph) LoadBuiltin(name string) (*Module, error) {
 	return m, nil
 }
 
-// LoadFile loads a file by a name that is absolute or relative to the engine's directory. With anew it always creates a new
-// module.
+// LoadFile loads a file by a name that is absolute or relative to the engine's directory. kind is "module", the type that the
+// import names, or "" if the extension decides. With anew it always creates a new module.
 func (g *Graph) LoadFile(name, kind string, anew bool) (*Module, error) {
 	name, path, err := g.find(name)
 	if err != nil {
@@ -220,8 +220,8 @@ func (m *Module) imports(other *Module, visited map[*Module]bool) bool {
 	return false
 }
 
-// ForgetUnfinished drops modules whose evaluation was interrupted or belongs to a scope, or to any scope if s is nil. It also
-// drops modules that never started, because they may import such modules.
+// ForgetUnfinished drops modules whose evaluation was interrupted, and those that are still evaluated and were begun in s, or
+// in any scope if s is nil. It also drops modules that never started, because they may import such modules.
 func (g *Graph) ForgetUnfinished(s *loop.Scope) {
 	for key, m := range g.files {
 		if g.host.Cut(m.err) || m.state == loaded || m.state == evaluating && (s == nil || m.began == s) {

@@ -19,7 +19,7 @@ type Options struct {
 	Depth     int // objects nested deeper are abbreviated; default 4; also Unlimited and TopOnly
 	Items     int // elements or properties printed per object; default 100
 	Width     int // maximum columns of a line; default 80
-	MaxString int // characters printed per nested string; default 10000
+	MaxString int // bytes printed per quoted string; default 10000
 	Colors    bool
 	// Passive disables an object's custom print method, so that no code of the script runs.
 	Passive bool
@@ -288,8 +288,8 @@ func isObject(v goja.Value) bool {
 	return ok
 }
 
-// Data returns the value of a data property of o or its prototypes, and nil for a getter, a proxy or a missing property. It
-// runs no code of the script. The key is a string or a symbol.
+// Data returns the value of a data property of o or its prototypes, and nil for a proxy, a missing property, or a getter that
+// Live does not know. It runs no code of the script. The key is a string or a symbol.
 func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
 
 // ClassName returns the name of the constructor of o, or "Object" if none is found. It returns "" if o is a proxy or has no
@@ -306,8 +306,8 @@ func (in *Inspector) data(o *goja.Object, name string) goja.Value {
 	return in.inherited(o, in.vm.ToValue(name))
 }
 
-// inherited returns the value of a data property of o or its prototypes. It returns nil for a getter, a proxy or a missing
-// property, and after 100 prototypes.
+// inherited returns the value of a data property of o or its prototypes. It returns nil for a proxy, a missing property, or a
+// getter that Live does not know, and after 100 prototypes.
 func (in *Inspector) inherited(o *goja.Object, key goja.Value) goja.Value {
 	for range 100 {
 		if o.ExportType() == typeProxy {

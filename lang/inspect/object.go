@@ -58,7 +58,7 @@ func (p *printer) object(o *goja.Object, depth int) string {
 
 // ownWay formats an object with its method [Symbol.for('nodejs.util.inspect.custom')]. It prints a string result without
 // quotes, and formats any other result in place of the object. It returns false if the default format applies: without the
-// method, if it throws, or in passive mode.
+// method, if it throws, below the depth limit, or in passive mode.
 func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	if p.o.Passive {
 		return "", false
@@ -284,7 +284,8 @@ func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 	}, depth)
 }
 
-// dataView formats the range of a view and its memory; ok is false for an object that only has the name.
+// dataView formats the range of a view and its memory; ok is false for an object that only has the name, and below the depth
+// limit.
 func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 	view, ok := internals.ViewOf(o)
 	if !ok || !view.IsDataView() || p.tooDeep(depth) {

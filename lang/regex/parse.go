@@ -401,7 +401,7 @@ func (p *parser) atom() (n *node, quantifiable bool) {
 	return p.char(c), true
 }
 
-// char returns a node that matches a code point.
+// char returns a node that matches a code point, with the flag i also those that match it.
 func (p *parser) char(c rune) *node { return &node{op: opSet, set: p.fold(single(c))} }
 
 // fold returns a set, with the flag i together with all characters that match one of the set.

@@ -13,7 +13,8 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// evaluate runs a block and prints its value or error. A returned error ends the session.
+// evaluate runs a block and prints its value or error. ok reports whether the block ran without an error. A returned error ends
+// the session.
 func (p *prompt) evaluate(name, block string) (ok bool, err error) {
 	v, err := p.eval(name, block)
 	if err != nil {
