@@ -61,7 +61,8 @@ func (l List) Diagnostic() *Diagnostic {
 	return &d
 }
 
-// Sort orders the diagnostics by file, line and column, and removes repeated ones. Files keep the order of their first diagnostics.
+// Sort orders the diagnostics in place by file, line and column, and returns them without repeated ones. Files keep the order
+// of their first diagnostics.
 func (l List) Sort() List {
 	files := map[string]int{}
 	for _, d := range l {
@@ -98,7 +99,8 @@ func All(err error) List {
 	return List{{ID: Code(err), Message: Text(err), Hint: Hint(err), Cause: err}}
 }
 
-// joined returns the errors that errors.Join joined to one, or nil. It unwraps other errors, except diagnostics, to find them.
+// joined returns the errors that err wraps by a method Unwrap() []error, such as those of errors.Join, or nil. It unwraps other
+// errors, except diagnostics, to find them.
 func joined(err error) []error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if _, ok := err.(*Diagnostic); ok {

@@ -75,7 +75,8 @@ func started() (list []Process) {
 	return list
 }
 
-// launched returns the job of Slurm that a process is part of, and its rank, from the variables of its launcher.
+// launched returns the job of Slurm that a process is part of, and its rank, from the variables of its launcher. Without Slurm
+// the name is "", and without a launcher the rank is -1.
 func launched(pid int) (name string, rank int) {
 	variables := map[string]string{}
 	for v := range strings.SplitSeq(environ(pid), "\x00") {

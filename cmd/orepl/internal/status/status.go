@@ -30,7 +30,7 @@ const lost = "lost"
 // unreachable is before the name of a machine that the launcher did not reach.
 const unreachable = "unreachable"
 
-// Begin tells orepl mpirun that a process of its job runs.
+// Begin tells orepl mpirun that this process of its job runs. In any other process it does nothing.
 func Begin() {
 	if os.Getenv(job.StatusVariable) == "" || !mpi.Launched() {
 		return
@@ -87,7 +87,7 @@ type Report struct {
 	Cut   []string     // machines that the launcher did not reach, or no longer reaches
 }
 
-// Read reads the complete lines of the file.
+// Read reads the complete lines of the file. For a file that cannot be read, the report is empty.
 func Read(path string) Report {
 	r := Report{Ranks: map[int]int{}, Ended: map[int]bool{}}
 	data, _ := os.ReadFile(path)

@@ -60,7 +60,8 @@ func (k *kernelWatch) see(r Report) {
 }
 
 // wait waits for a change of the file or the end of a process, for limit milliseconds if that is not negative. The kernel
-// reports the ends of several processes in their order. wait returns false if nothing but the end of the watch was reported.
+// reports the ends of several processes in their order. wait returns false if nothing, or only the end of the watch, was
+// reported.
 func (k *kernelWatch) wait(limit int) (more bool) {
 	var events [64]unix.EpollEvent
 	n, err := unix.EpollWait(k.set, events[:], limit)

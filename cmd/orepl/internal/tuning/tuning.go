@@ -25,7 +25,7 @@ const (
 	rounds = 9                // samples of each candidate
 	finals = 16 * stats.Tries // samples of the fastest candidate and of the recorded size, between decisions
 	turns  = 4                // decisions at most
-	noise  = 0.02             // the least change that counts
+	noise  = 0.02             // the least relative change of a time that counts
 )
 
 // Launch is the tuned form of equal launches. Times are in milliseconds.
@@ -81,7 +81,7 @@ func Run(ctx context.Context, r *recording.Replay) (*Result, error) {
 	return t.result, t.check()
 }
 
-// group joins launches of one kernel over one size in groups of one size.
+// group makes one entry for all launches with the same kernel, size and group size.
 func group(shapes []recording.Shape) (list []*Launch) {
 	known := map[string]*Launch{}
 	for _, s := range shapes {

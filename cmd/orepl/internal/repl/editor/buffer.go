@@ -224,7 +224,7 @@ func (b *buffer) wordStart(inWord func(rune) bool) int {
 	return at
 }
 
-// transpose swaps the clusters around the cursor, or the last two at the end of a line.
+// transpose swaps the clusters around the cursor, or the last two at the end of a line. At the start of a line it does nothing.
 func (b *buffer) transpose() {
 	if b.at == b.lineEnd(b.at) && b.at > b.lineStart(b.at) {
 		b.at = b.previous()

@@ -19,8 +19,8 @@ func NewPlain(in io.Reader, out io.Writer, prompt bool) *Plain {
 	return &Plain{in: bufio.NewReader(in), out: out, prompt: prompt}
 }
 
-// Read reads lines until the block is complete, and returns the block. The first prompt is first, and those of further
-// lines are next.
+// Read reads lines until the block is complete, and returns the block. The first prompt is first, and those of further lines
+// are next. At the end of the input the error is [io.EOF], also within a block.
 func (p *Plain) Read(first, next string, whole func(string) bool) (string, error) {
 	block := ""
 	for prompt := first; ; prompt = next {

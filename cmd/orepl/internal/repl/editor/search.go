@@ -29,8 +29,9 @@ func (s *search) find(entries []string, from int) {
 	}
 }
 
-// searchKey handles a key during a search. Ctrl-R finds an earlier entry. Ctrl-C, Ctrl-G and Escape return to the block as it
-// was. Any other key that is no text ends the search and is applied to the found entry.
+// searchKey handles a key during a search. Text and Backspace change the pattern, and Ctrl-R finds an earlier entry. Ctrl-C,
+// Ctrl-G and Escape return to the block as it was. Any other key that is no text ends the search and is applied to the found
+// entry.
 func (e *Editor) searchKey(k key) (end bool, err error) {
 	s := e.search
 	entries := e.history.entries

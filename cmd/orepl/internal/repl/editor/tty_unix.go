@@ -98,7 +98,7 @@ func (t *tty) wait(timeout time.Duration) (data []byte, woken bool, err error) {
 // stopTime bounds the wait for the stop, which does not happen if no shell could resume the process.
 const stopTime = time.Second
 
-// suspend stops the process group, as a shell does for Ctrl-Z, and returns when it is resumed.
+// suspend stops the process group, as a shell does for Ctrl-Z, and returns when it is resumed, or after stopTime if it goes on.
 func suspend() error {
 	goesOn := make(chan os.Signal, 1)
 	signal.Notify(goesOn, syscall.SIGCONT)
