@@ -126,7 +126,7 @@ func (b *Bounds) enter(name string) {
 func (b *Bounds) leave() { b.depth-- }
 
 // Functions adds checks to functions. In an engine without limits these are the functions that allocate or run in proportion to
-// a number, such as a length that an object reports. With limits they are all functions that may run long.
+// a number, such as an object's length. With limits they are all functions that may run long.
 func (b *Bounds) Functions() error {
 	json := b.vm.GlobalObject().Get("JSON").(*goja.Object)
 	typed := b.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()

@@ -342,8 +342,8 @@ func (b *set) wanted(define func() error, words ...string) *lazy {
 	return l
 }
 
-// wantedGlobals defines globals before the first text that contains one of their names runs, or when a script reads or assigns
-// one under a computed name. Until then they are accessors.
+// wantedGlobals defines globals before the first text with one of their names runs, or when one is used under a computed name.
+// Until then they are accessors.
 func (b *set) wantedGlobals(define func() error, names ...string) {
 	l := b.wanted(define, names...)
 	for _, name := range names {

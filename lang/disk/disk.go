@@ -80,7 +80,7 @@ type Version struct {
 	inode   inode  // of the machine's files, where the system has them
 }
 
-// Empty reports whether the file exists and is empty.
+// Empty reports whether the file exists and is empty. It returns false for a file without a time of modification.
 func (v Version) Empty() bool { return v.size == 0 && !v.changed.IsZero() }
 
 // Version returns the version of a file. It reads the contents of files without a time of modification.

@@ -220,8 +220,8 @@ func (m *Module) imports(other *Module, visited map[*Module]bool) bool {
 	return false
 }
 
-// ForgetUnfinished drops modules whose evaluation was interrupted, and those that are still evaluated and were begun in s, or
-// in any scope if s is nil. It also drops modules that never started, because they may import such modules.
+// ForgetUnfinished drops modules whose evaluation was interrupted, and those begun in s, or in any scope if s is nil, that are
+// still evaluated. It also drops modules that never started, because they may import such modules.
 func (g *Graph) ForgetUnfinished(s *loop.Scope) {
 	for key, m := range g.files {
 		if g.host.Cut(m.err) || m.state == loaded || m.state == evaluating && (s == nil || m.began == s) {

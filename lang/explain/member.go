@@ -92,7 +92,7 @@ func isMember(text, name string) bool {
 	return strings.HasPrefix(rest, "[") || dot && wording.LeadingWord(strings.TrimPrefix(rest, "#")) == strings.TrimPrefix(name, "#")
 }
 
-// leadingPart returns the bracket at the beginning of text with what it encloses.
+// leadingPart returns the bracket at the beginning of text with what it encloses, or all of text if the bracket is not closed.
 func leadingPart(text string) string {
 	depth := 0
 	for i, r := range text {

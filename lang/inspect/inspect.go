@@ -288,8 +288,8 @@ func isObject(v goja.Value) bool {
 	return ok
 }
 
-// Data returns the value of a data property of o or its prototypes, and nil for a proxy, a missing property, or a getter that
-// Live does not know. It runs no code of the script. The key is a string or a symbol.
+// Data returns the value of a data property of o or its prototypes. It returns nil for a proxy, a missing property, or a getter
+// that Live does not know. It runs no code of the script. The key is a string or a symbol.
 func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
 
 // ClassName returns the name of the constructor of o, or "Object" if none is found. It returns "" if o is a proxy or has no

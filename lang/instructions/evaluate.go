@@ -129,7 +129,7 @@ func evaluateText(r *replacement, m *machine) { m.call(r, int(*(*uint32)(r.origi
 // evaluateSpread is like evaluateText for arguments with a spread.
 func evaluateSpread(r *replacement, m *machine) { m.call(r, countArguments(m)-2) }
 
-// call executes a call of eval with n arguments.
+// call executes a call of eval, or of another function with that name, with n arguments.
 func (m *machine) call(r *replacement, n int) {
 	if n == 0 {
 		r.run(m)

@@ -10,7 +10,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Large is the number of bytes of a joined string from which [Watcher.Join] is called.
+// Large is the number of bytes of a joined string from which [Watcher.Join] is called. [Watcher.Shift] is called for a shift by
+// more than Large bits.
 const Large = 1 << 20
 
 // Watcher has functions that instructions of a runtime call.

@@ -42,7 +42,8 @@ func errorOf(o *goja.Object) *errorLayout {
 	return l
 }
 
-// HoldStack keeps the interpreter from giving an error a property stack of its own. It returns false for an object that is no error.
+// HoldStack keeps the interpreter from adding its own property stack to an error. It returns false for an object that is no
+// error.
 func HoldStack(o *goja.Object) bool {
 	l := errorOf(o)
 	if l != nil {

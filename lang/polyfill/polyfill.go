@@ -168,7 +168,8 @@ func (f *functions) polyfill(on *goja.Object, name string, fn native) {
 	}
 }
 
-// group calls add with each element and its key.
+// group calls add with each element of the iterable in argument 0, and the key that the function in argument 1 returns for it.
+// It ends at the first error.
 func (f *functions) group(name string, c goja.FunctionCall, add func(key, v goja.Value) error) error {
 	a := arguments.New(name, c, f.host)
 	key := a.Function(1, "callback")

@@ -44,7 +44,8 @@ func Or(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// List returns a hint that lists names, the one nearest to name first. what names them in the plural.
+// List returns a hint that lists names, and first suggests the one nearest to name, if there is one. what names them in the
+// plural.
 func List(name string, names []string, what string) string {
 	hint := "there are no " + what
 	if len(names) > 0 {
@@ -56,7 +57,8 @@ func List(name string, names []string, what string) string {
 	return hint
 }
 
-// edits returns the number of insertions, deletions, replacements and swaps of neighbours from a to b. It may stop at limit.
+// edits returns the number of insertions, deletions, replacements and swaps of neighbours from a to b. If there are at least
+// limit, the result may be limit.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -8,8 +8,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Handler returns an object that behaves as a proxy's handler like the one given, and copies the arguments of calls. throw
-// throws the error of a trap.
+// Handler returns an object that behaves as a proxy's handler like handler, and copies the arguments of calls. throw throws the
+// error of a trap.
 func Handler(vm *goja.Runtime, handler *goja.Object, throw func(error)) *goja.Object {
 	return vm.NewDynamicObject(&traps{vm: vm, handler: handler, throw: throw, made: map[string]trap{}})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Advice returns advice for an error of one of the interpreter's builtins or operators, and "" for errors that the
-// script created. before and after are the source text on either side of the position.
+// Advice returns advice for an error of one of the interpreter's builtins or operators, and "" if it has none. before and after
+// are the source text on either side of the position.
 func Advice(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch d.Name {

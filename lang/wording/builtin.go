@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Builtin replaces messages of builtin functions, and reports whether it did.
+// Builtin replaces the message of a TypeError that the builtin function called name threw, adds a hint, and reports whether it
+// did.
 func Builtin(d *diag.Diagnostic, name string) bool {
 	if d.Name != "TypeError" || name == "" {
 		return false
