@@ -125,7 +125,7 @@ func (p *parser) parseParameters() *ast.ParameterList {
 	return list
 }
 
-// isSimple reports whether parameters are names without default values.
+// isSimple reports whether parameters are names without default values and without a rest parameter.
 func isSimple(list *ast.ParameterList) bool {
 	for _, b := range list.List {
 		if _, ok := b.Target.(*ast.Identifier); !ok || b.Initializer != nil {

@@ -14,14 +14,14 @@ type Import struct {
 	Type   string // type of "with { type: … }"; may be empty
 	Offset int    // offset of the statement in the parsed text
 	Named  int    // offset of the specifier
-	// Names are the bindings of the statement; a side-effect import has none.
+	// Names are the bindings of the statement; a side-effect import and a re-export have none.
 	Names []ImportedName
 }
 
 // ImportedName binds an export of another module.
 type ImportedName struct {
 	Export string // exported name in the other module; "default"; "*" for the namespace
-	Local  string // local name; empty for a re-export
+	Local  string // local name
 	Offset int
 }
 
@@ -30,6 +30,7 @@ type Export struct {
 	Name  string
 	Local string // local binding; empty for a re-export
 	// For a re-export, Import is the index of the import, and ImportName is the exported name there ("*" for the namespace).
+	// Otherwise Import is -1.
 	Import     int
 	ImportName string
 	Offset     int

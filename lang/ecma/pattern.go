@@ -65,7 +65,7 @@ func (p *parser) checkBound(w string, at int) {
 
 const badTarget = "Invalid assignment target"
 
-// checkSimpleTarget fails if e is neither a name nor a member.
+// checkSimpleTarget fails unless e is a name or member that code here may assign.
 func (p *parser) checkSimpleTarget(e ast.Expression) {
 	switch t := e.(type) {
 	case *ast.Identifier:
