@@ -37,7 +37,7 @@ type Array struct {
 	joined          *expression
 }
 
-// Of returns the array of a buffer of scalars. A buffer of bytes is an array of u8.
+// Of returns the array of a buffer of scalars. A buffer of another type, such as one of bytes, becomes an array of u8.
 func Of(b *session.Buffer) Array {
 	t := ir.U8
 	for _, s := range Types {
@@ -348,7 +348,8 @@ type Launched struct {
 	Signature string   // of the kernel
 }
 
-// numberError replaces the hint of a number that a parameter does not hold: the signature of an operation's kernel is not the caller's.
+// numberError returns err, the error of a number that a parameter does not hold. It replaces a diagnostic's hint, since the caller
+// cannot change the signature of an operation's kernel.
 func numberError(err error) error {
 	if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
 		d.Rewrite = "write the number in the function, as in x.map(v => v * 0.5), or convert the elements there, as in f64(v)"
@@ -374,10 +375,11 @@ func numberBits(t ir.Type, x float64) uint64 {
 // groups returns the size of a launch of whole groups, n of them along x. more are the sizes along y and z.
 func groups(n int, more ...int) []int { return append([]int{n * groupSize}, more...) }
 
-// oneRow is the size of such groups, oneItem of groups of one item.
+// oneRow is the size of a group of groupSize items along x, and oneItem that of a group of one item.
 var oneRow, oneItem = []int{groupSize, 1, 1}, []int{1, 1, 1}
 
-// as returns a view of the whole array with other extents, whose product is the same.
+// as returns a view of the whole array with other extents of the same product, or the array itself if it has these extents. An extent
+// beyond 2³¹−1 is an error.
 func (r *Run) as(a Array, dims ...int) (Array, error) {
 	if slices.Equal(a.Dims(), dims) {
 		return a, nil
@@ -465,7 +467,7 @@ func (r *Run) FromBytes(t ir.Type, dims []int, data []byte) (Array, error) {
 	return a, nil
 }
 
-// Row returns a view of a row of an array, or of an element of a vector.
+// Row returns a view of the elements whose first index is i. It has the other axes; for a vector it has one element.
 func (r *Run) Row(x Array, i int) (Array, error) {
 	end, err := r.begin("at", x)
 	if err != nil {

@@ -52,7 +52,7 @@ func reversed(dims []int) []int {
 	return size
 }
 
-// Map returns the results of a function of the elements of an array. Its further parameters are the element's indices. The
+// Map returns the results of a function of the elements of an array. The function's further parameters are the element's indices. The
 // result has the type of the function's value.
 func (r *Run) Map(fn Function, x Array) (Array, error) { return r.Zip("map", fn, ir.Void, In(x)) }
 
@@ -195,7 +195,7 @@ func (r *Run) resultType(fn Function, shape []int, operands []Operand) (ir.Type,
 	return t, nil
 }
 
-// realOf returns the real type of a kernel over the operands: the widest float, also of the result.
+// realOf returns the real type of a kernel over the operands: f64 if an operand or the result is of f64, else f32.
 func realOf(operands []Operand, result ir.Type) ir.Type {
 	if result == ir.F64 {
 		return ir.F64

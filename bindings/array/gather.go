@@ -38,7 +38,8 @@ func (r *Run) gather(op string, out, x Array, texts []string, params ...int) err
 	return r.launch(&program{name: op, text: text}, reversed(out.Dims()), nil, args...)
 }
 
-// Reshape returns a view of the elements with other extents. One extent may be −1 and is computed.
+// Reshape returns a view of the elements with other extents of the same product. One extent may be −1 and is computed: 0 if another
+// one is 0. Without extents the shape is [1].
 func (r *Run) Reshape(x Array, dims []int) (Array, error) {
 	end, err := r.begin("reshape", x)
 	if err != nil {
@@ -233,8 +234,9 @@ const (
 	PadWrap     = "wrap"
 )
 
-// Pad returns an array with elements before and after those of each axis: of a value, or by a mode those of the edge, of the
-// reflection at the edge, or of the opposite end.
+// Pad returns an array with before[i] more elements before, and after[i] after those of each axis i. With PadConstant they are value,
+// the bits of an element. Other modes repeat the edge, reflect the elements at the edge, or continue at the opposite end. They
+// return an error for padding of an empty axis.
 func (r *Run) Pad(x Array, before, after []int, mode string, value uint64) (Array, error) {
 	end, err := r.begin("pad", x)
 	if err != nil {
@@ -290,7 +292,7 @@ func (r *Run) Pad(x Array, before, after []int, mode string, value uint64) (Arra
 	return out, r.launch(p, reversed(shape), nil, args...)
 }
 
-// Concat joins arrays along an axis. Their other extents are equal.
+// Concat joins arrays along an axis. Their types and their other extents must be equal.
 func (r *Run) Concat(list []Array, axis int) (Array, error) {
 	end, err := r.begin("concat", list...)
 	if err != nil {
@@ -306,7 +308,8 @@ func (r *Run) Concat(list []Array, axis int) (Array, error) {
 	return r.concat(list, axis, list[0].Dims(), nil)
 }
 
-// Stack joins arrays of equal shape along a new axis.
+// Stack joins arrays of equal type and shape along a new axis, which has the number axis in the result. A negative number counts from
+// the end of the result's axes.
 func (r *Run) Stack(list []Array, axis int) (Array, error) {
 	end, err := r.begin("stack", list...)
 	if err != nil {
@@ -377,7 +380,7 @@ func (r *Run) concat(list []Array, axis int, first, as []int) (Array, error) {
 	return out, nil
 }
 
-// insert copies rows of n elements of x to an offset in the rows of out, which have wide elements.
+// insert copies each row of x, of n elements, to an offset in the same row of out. wide is the number of elements of a row of out.
 func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
 	if rows == 1 {
 		to, err := r.view(out, view(out, int64(offset), []int{n}))
@@ -401,7 +404,8 @@ func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
 	return r.launch(&program{name: r.op, text: "(g, out, x, at) => { out[g.y][g.x + at] = x[g.y][g.x] }"}, []int{n, rows}, nil, in(to), in(from), i32(offset))
 }
 
-// Take returns the elements at indices, along an axis or in row-major order. A negative index counts from the end.
+// Take returns the elements at indices: along an axis, or in row-major order for [All]. A negative index counts from the end. An index
+// outside is a fault of the launch.
 func (r *Run) Take(x, indices Array, axis int) (Array, error) {
 	end, err := r.begin("take", x, indices)
 	if err != nil {
@@ -436,7 +440,7 @@ func (r *Run) Take(x, indices Array, axis int) (Array, error) {
 	return out, r.launch(p, []int{inner, int(indices.Len()), outer}, nil, in(views[1]), in(views[0]), in(at))
 }
 
-// index returns the text of an index that is an element of an integer type. Indices beyond 32 bits become −2³¹.
+// index returns the text that converts at[g.y], of an integer type t, to an index. One that i32 does not hold becomes −2³¹.
 func index(t ir.Type) string { return indexAt(t, "g.y") }
 
 func indexAt(t ir.Type, item string) string { return indexOf(t, "at["+item+"]") }
@@ -525,7 +529,7 @@ func (r *Run) Put(x, indices Array, values Operand) error {
 }
 
 // Diff returns the differences of adjacent elements along an axis for order 1, the differences of these for order 2, and so on. Order 0
-// is a copy.
+// is a copy. The difference of booleans is whether they differ.
 func (r *Run) Diff(x Array, order, axis int) (Array, error) {
 	end, err := r.begin("diff", x)
 	if err != nil {
@@ -554,7 +558,7 @@ func (r *Run) Diff(x Array, order, axis int) (Array, error) {
 	return out, err
 }
 
-// difference returns the differences of adjacent elements along an axis.
+// difference returns the differences of adjacent elements along an axis, or for booleans whether they differ.
 func difference(r *Run, x Array, axis int) (Array, error) {
 	dims := x.Dims()
 	shape, next := slices.Clone(dims), slices.Clone(coordinates[len(dims)])

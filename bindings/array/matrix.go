@@ -12,7 +12,8 @@ import (
 )
 
 // MatMul returns the product of two matrices, or of planes of matrices, whose numbers are equal or 1. An array of one dimension
-// is a row on the left and a column on the right, and its axis is not in the result. The elements have the type of the values.
+// is a row on the left and a column on the right, and its axis is not in the result; the product of two such arrays has the shape
+// [1]. Both arrays have elements of one type other than bool, and the result has the type of their values.
 func (r *Run) MatMul(a, b Array) (Array, error) {
 	end, err := r.begin("matmul", a, b)
 	if err != nil {
@@ -193,7 +194,8 @@ const (
 	leastPacked  = 1 << 20
 )
 
-// multiplyPanels multiplies the rows of tiles of each matrix in a by the only one in b, whose columns it packs.
+// multiplyPanels multiplies the first rows of each matrix in a, those of whole tiles, by the only matrix in b, whose columns it packs.
+// tiles is the number of tiles below one another, each of as many rows as tileRows returns.
 func (r *Run) multiplyPanels(a, b, c Array, acc ir.Type, tiles int) error {
 	m, k, n := a.Dims()[1], a.Dims()[2], b.Dims()[2]
 	panels := divide(n, panelColumns)
@@ -313,8 +315,8 @@ func (r *Run) Norm(x Array, axis int, keep bool) (Array, error) {
 	return r.reduce(x, axis, keep, d, t, "v => Math.sqrt(v)")
 }
 
-// MeshGrid returns the coordinates of the points of a grid: for each of two arrays a matrix, with the first one along the
-// columns.
+// MeshGrid returns the coordinates of the points of a grid as two matrices of y.Len() rows and x.Len() columns: gx[i][j] is x[j],
+// and gy[i][j] is y[i].
 func (r *Run) MeshGrid(x, y Array) (gx, gy Array, err error) {
 	end, err := r.begin("meshgrid", x, y)
 	if err != nil {

@@ -120,7 +120,8 @@ func (r *Run) SetSlice(x Array, ranges Ranges, single []bool, values Operand) er
 	return r.launch(p, reversed(full), nil, args...)
 }
 
-// fitted returns values with an axis for each extent of a shape, whose single axes they lack.
+// fitted returns values with as many axes as full: the axes of single, which values lack, get the extent 1. It returns an error unless
+// the values broadcast to the shape without these axes. Values in the memory of x are copied.
 func (r *Run) fitted(values, x Array, full []int, single []bool) (Array, error) {
 	shape := []int{}
 	for axis, n := range full {
@@ -208,7 +209,7 @@ func (r *Run) MergeAxes(op string, x Array, axes []int) (merged Array, axis int,
 	return merged, 1, shape, done, err
 }
 
-// Coordinates returns the indices of each dimension of a shape, one row for each index in row-major order.
+// Coordinates returns the coordinates in a shape of elements whose row-major indices are in an array: row i has those of indices[i].
 func (r *Run) Coordinates(indices Array, dims []int) (Array, error) {
 	end, err := r.begin("argwhere", indices)
 	if err != nil {

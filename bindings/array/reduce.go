@@ -28,8 +28,8 @@ type reduction struct {
 	total    bool // the identity is the value of no elements
 }
 
-// SumType returns the type in which elements are added: i64 for signed integers and booleans, u64 for unsigned ones, f32 for
-// narrower floats.
+// SumType returns the type in which elements are added: i64 for signed integers and booleans, u64 for unsigned ones, f64 for f64, and
+// f32 for other floats.
 func SumType(t ir.Type) ir.Type {
 	switch {
 	case t == ir.F64:
@@ -59,7 +59,7 @@ var extremes = map[ir.Type][2]string{
 	ir.I64: {"i64(9223372036854775807n)", "i64(-9223372036854775808n)"}, ir.U64: {"u64(18446744073709551615n)", "u64(0)"},
 }
 
-// extremeOf returns the reduction to the least or greatest element.
+// extremeOf returns the reduction to the least or greatest element of type t, for the name "min" or "max".
 func extremeOf(t ir.Type, name string) reduction {
 	acc := t.Value()
 	if t == ir.Bool {
@@ -226,7 +226,7 @@ func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
 	return s
 }
 
-// realFor returns the real type of a kernel with an accumulator.
+// realFor returns the real type of a kernel with an accumulator: f64 for f64, else Void, with which the kernel's parameters decide.
 func realFor(acc ir.Type) ir.Type {
 	if acc == ir.F64 {
 		return ir.F64
@@ -234,7 +234,7 @@ func realFor(acc ir.Type) ir.Type {
 	return ir.Void
 }
 
-// fillIdentity stores the result of an empty reduction.
+// fillIdentity stores the result of a reduction of no elements in out, or returns an error if the reduction has none.
 func (r *Run) fillIdentity(out Array, d reduction, post string) error {
 	if !d.total {
 		return r.fail(offload.InvalidSize, "the array is empty, and %s of no elements has no value", r.op).
@@ -309,7 +309,7 @@ func (r *Run) truth(op, group string, x Array, axis int, keep bool) (Array, erro
 	return r.reduce(x, axis, keep, d, ir.Bool, "v => v")
 }
 
-// MeanType returns the type of means: f64 for integers and booleans, f32 for narrower floats.
+// MeanType returns the type of means: f64 for f64, integers and booleans, and f32 for other floats.
 func MeanType(t ir.Type) ir.Type {
 	if t.IsFloat() && t != ir.F64 {
 		return ir.F32
@@ -340,7 +340,7 @@ func (r *Run) mean(x Array, axis int, keep bool) (Array, error) {
 	return sum, r.divideBy(sum, float64(n))
 }
 
-// divideBy divides the elements of a new array in place.
+// divideBy divides the elements of a float array by n, in place.
 func (r *Run) divideBy(x Array, n float64) error {
 	flat, err := r.flat(x)
 	if err != nil {

@@ -273,7 +273,7 @@ func (r *Run) placeRows(out, x Array, rows, n int, better string) error {
 }
 
 // Var returns the variance along an axis, or of all elements: the mean of the squares of the distances from the mean. The sum
-// is divided by the number of elements less the correction.
+// is divided by the number of elements less the correction, or by 0 if that is negative.
 func (r *Run) Var(x Array, axis int, keep bool, correction float64) (Array, error) {
 	return r.variance("var", x, axis, keep, correction)
 }

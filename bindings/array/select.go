@@ -90,7 +90,7 @@ func (r *Run) FilterBy(condition, x Array) (s Selection, err error) {
 	return s, r.launch(&program{name: "filter", text: text}, []int{int(x.Len())}, nil, in(s.all), in(flat), in(places), in(s.Count))
 }
 
-// Unique selects the different elements, sorted. NaN is one of them.
+// Unique selects one of each set of equal elements, in ascending order. All NaN count as equal and are last.
 func (r *Run) Unique(x Array) (Selection, error) {
 	end, err := r.begin("unique", x)
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 }
 
 // SearchSorted returns for each value the index of the first element of a sorted array that is not less than the value.
-// With right set, it is the first element that is greater. NaN follows all numbers.
+// With right set, it is the first element that is greater. Without such an element it is the array's length. NaN follows all numbers.
 func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	end, err := r.begin("searchsorted", sorted, values)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	return out, r.launch(p, []int{int(out.Len())}, nil, in(to), in(sorted), in(from))
 }
 
-// BinCount returns the number of elements of each value below n. Negative and greater elements are a fault of the launch.
+// BinCount returns the number of elements of each value from 0 up to n. Elements outside of this range are a fault of the launch.
 func (r *Run) BinCount(x Array, n int) (Array, error) {
 	end, err := r.begin("bincount", x)
 	if err != nil {
@@ -231,7 +231,8 @@ func (r *Run) BinCount(x Array, n int) (Array, error) {
 }
 
 // Histogram returns the number of elements in bins of equal width over [low, high], and the edges of the bins. The last bin
-// has its upper edge; elements outside and NaN are not counted. If low and high are equal, the range is that of the elements.
+// has its upper edge; elements outside and NaN are not counted. If low and high are equal, the range is that of the elements. A range
+// of equal elements is widened by 0.5 on both sides; without elements it is [low, low + 1].
 func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Array, err error) {
 	end, err := r.begin("histogram", x)
 	if err != nil {
@@ -290,8 +291,8 @@ func (r *Run) countBins(p *program, x, edges, counts Array) error {
 	return r.launch(p.with("BINS", size).with("COPIES", copies), blocks, group, in(x), in(edges), in(counts), i32(chunk))
 }
 
-// ends returns the range of a histogram as an array of two elements. They are low and high, or the least and greatest element
-// of x if these are equal. A range without width is widened.
+// ends returns the range of a histogram as an array of two elements. They are low and high, or, if these are equal, the least and
+// greatest element of x. If those are equal, too, 0.5 is subtracted and added. Without elements the range is [low, low + 1].
 func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
 	ends, err := r.temp(t, 2)
 	if err != nil {
@@ -336,7 +337,7 @@ func (r *Run) QuantileOf(x Array, q float64, axis int, keep bool) (Array, error)
 	return r.quantiles(x, nil, []float64{q}, axis, keep)
 }
 
-// quantiles returns quantiles with leading axes of a shape.
+// quantiles implements [Run.QuantileAxis] and [Run.QuantileOf]. shape has the axis for the numbers, or is nil for one number.
 func (r *Run) quantiles(x Array, shape []int, q []float64, axis int, keep bool) (Array, error) {
 	end, err := r.begin("quantile", x)
 	if err != nil {
@@ -395,7 +396,8 @@ func (r *Run) quantiles(x Array, shape []int, q []float64, axis int, keep bool) 
 }
 
 // HistogramOf returns the numbers of elements between adjacent edges, which are sorted and of the type of [MeanType]. Each bin
-// contains its lower edge, and the last one the upper edge, too. NaN is not counted.
+// contains its lower edge, and the last one the upper edge, too. Elements outside and NaN are not counted. Edges in another order are
+// a fault of the launch.
 func (r *Run) HistogramOf(x, edges Array) (Array, error) {
 	end, err := r.begin("histogram", x, edges)
 	if err != nil {

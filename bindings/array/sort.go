@@ -111,7 +111,8 @@ func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 	return out, r.sortKeys(x, out, Array{}, rows, n, descending)
 }
 
-// sortKeys stores the sorted rows of n elements of x in out, and the indices of their elements in places, if they are wanted.
+// sortKeys stores the sorted rows of n elements of x in out. Unless places is the zero Array, it stores the index in x of each
+// sorted element there.
 func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error {
 	count := int(x.Len())
 	if _, err := r.elements(x.Dims()); err != nil {
@@ -223,7 +224,7 @@ func (s *radix) spare(pair *[2]Array, i int, t ir.Type, count int) (Array, error
 	return *a, err
 }
 
-// pass sorts keys and indices by a digit. It stores them in next and at.
+// pass sorts the keys by a digit and stores them in next. If the sort is indexed, it stores the indices of the keys in at.
 func (s *radix) pass(d digit, next, at Array) error {
 	mask := 1<<s.bits - 1
 	of := fmt.Sprintf("(k, shift) => i32((k >>> shift) & %d)", mask)
@@ -329,7 +330,8 @@ func (r *Run) order(compare Function, x Array, descending bool) (Function, error
 	return Function{}, first
 }
 
-// TakeAlong returns the elements at indices along an axis: for each element of the indices the one of its row.
+// TakeAlong returns for each element of indices an element of x: the one at the same coordinates, except that the coordinate of the axis
+// is the index.
 func (r *Run) TakeAlong(x, indices Array, axis int) (Array, error) {
 	end, err := r.begin("take", x, indices)
 	if err != nil {

@@ -51,7 +51,8 @@ type result struct {
 // optionKeys are the options of all operations.
 var optionKeys = []string{"queue", "label"}
 
-// begin reads the options of a call, which follow the other arguments, and chooses its queue.
+// begin reads the options of a call, which follow the other arguments, and chooses its queue. If that fails, the call has an error and
+// no Run.
 func begin(ops *array.Ops, h offloadjs.Host, op string, d *session.Device, args []goja.Value, known ...string) *call {
 	c := &call{Host: h, op: op, args: slices.Clone(args), device: d}
 	for len(c.args) > 0 && goja.IsUndefined(c.args[len(c.args)-1]) {
@@ -241,7 +242,7 @@ func (c *call) choice(name string, words ...string) string {
 	return words[0]
 }
 
-// integers reads an integer, or an array of integers. After an error, which the call then has, it returns nil.
+// integers reads an integer, or an array of up to 16 integers. After an error, which the call then has, the result is not valid.
 func (c *call) integers(what string, v goja.Value) []int {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -304,7 +305,7 @@ func (c *call) shape(v goja.Value) []int {
 	return dims
 }
 
-// scalarType reads an element type that is no record.
+// scalarType reads an element type that is no record. After an error, which the call then has, it returns f32.
 func (c *call) scalarType(v goja.Value) ir.Type {
 	e, ok := c.Type(v)
 	switch {
@@ -333,7 +334,7 @@ func (c *call) typeOption() ir.Type {
 	return c.scalarType(v)
 }
 
-// buffer reads a buffer of scalars.
+// buffer reads a buffer. For other values it sets the call's error and returns the zero Array.
 func (c *call) buffer(what string, v goja.Value) array.Array {
 	b, ok := c.Host.Elements(v)
 	if !ok {
@@ -400,7 +401,8 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 	return array.Num(v.ToFloat())
 }
 
-// typed is operand, except that a number which an integer type holds becomes an operand of that type.
+// typed is operand, except that a number becomes an operand of type t.Value() if t is an integer type that holds it. A number that
+// a 64-bit integer type does not hold is an error.
 func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
 	if goja.IsNumber(v) && t.IsInt() && (t.Size() == 8 || fits(t, v.ToFloat())) {
 		bits, err := c.Bits(t.Value(), v)
@@ -454,7 +456,8 @@ func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
 	return bits
 }
 
-// function reads a function of the kernel language.
+// function reads a function of the kernel language. example is the call that the hint shows for another value. After an error, which
+// the call then has, it returns the identity.
 func (c *call) function(v goja.Value, example string) array.Function {
 	if _, callable := goja.AssertFunction(v); !callable {
 		c.failHint("write "+example, "expected a function, not %s", convert.Describe(v))
@@ -475,7 +478,8 @@ func (c *call) function(v goja.Value, example string) array.Function {
 // mostCaptured is the number of functions in a chain of captures up to which keyOf follows it.
 const mostCaptured = 8
 
-// keyOf returns a text that is equal for functions with equal texts, positions and captured constants, or "".
+// keyOf returns a text that is equal for functions with equal texts, positions and captured constants, or "" for a function without
+// a key; see appendFunction.
 func (c *call) keyOf(info *lang.FunctionInfo) string {
 	key, ok := appendFunction(nil, c.Host, info, 0)
 	if !ok {
@@ -485,7 +489,7 @@ func (c *call) keyOf(info *lang.FunctionInfo) string {
 }
 
 // appendFunction appends the bytes of the key of a function. The result is false if the function has no key: its variables
-// are not known, can change, or refer to too many functions in turn.
+// are not known, can change, have values without bytes for a key, or refer to too many functions in turn.
 func appendFunction(key []byte, h offloadjs.Host, info *lang.FunctionInfo, depth int) ([]byte, bool) {
 	if !info.Known || depth > mostCaptured {
 		return key, false

@@ -119,7 +119,7 @@ func diff(c *call, x array.Array) (goja.Value, error) {
 	return c.result(c.Diff(x, order, axis))
 }
 
-// indexOf returns a promise of the least index of an equal element.
+// indexOf returns a promise of the least index, in row-major order, of an element equal to the first argument, or of −1.
 func (c *call) indexOf(x array.Array) (goja.Value, error) {
 	if x.Len() == 0 || absent(c.arg(0), x.Elem.Scalar) {
 		return c.Engine().Resolved(c.Engine().VM().ToValue(-1)), nil
@@ -224,7 +224,8 @@ func slice(c *call, x array.Array) (goja.Value, error) {
 	return c.result(v, err)
 }
 
-// part returns a joined array of a part of an array, on which the script calls a method that takes it.
+// part makes a joined array of a part of x the call's link, for the method that the script calls on the result. If the part is not
+// joined, it returns its buffer.
 func (c *call) part(x array.Array, ranges array.Ranges, single []bool) (goja.Value, error) {
 	a, err := c.Part(x, ranges, single)
 	if err != nil || !a.Joined() {

@@ -23,7 +23,7 @@ type repeats struct {
 	spare           *request
 }
 
-// mostRepeats is the number of calls whose commands are kept for certain.
+// mostRepeats is the number of the most recent calls whose commands are certainly kept.
 const mostRepeats = 256
 
 // repeat describes the commands and the value of calls with equal keys.
@@ -133,7 +133,8 @@ func (r *request) buffer(b offloadjs.Elements) bool {
 	return at < 256
 }
 
-// sharer returns the index of the first input in the same memory, or that of a new one. Operations copy what they would overwrite.
+// sharer returns the index of the first input in the memory of b, or the number of inputs if there is none. Keys have it because
+// an operation copies an input first whose memory it overwrites.
 func (r *request) sharer(b offloadjs.Elements) int {
 	memory, _, _, _ := b.Memory()
 	for i := range r.inputs {

@@ -101,7 +101,8 @@ func scans() []method {
 	}
 }
 
-// unique selects the different elements.
+// unique returns a promise of the distinct elements, or with an axis of the distinct rows. With one of its options, the promise is of an
+// object that also has what the options ask for.
 func unique(c *call, x array.Array) (goja.Value, error) {
 	c.most(0)
 	axis := c.axis(-1, array.All)

@@ -258,7 +258,8 @@ func quantile(c *call, x array.Array) (goja.Value, error) {
 	return quantiles(c, x, q, several, 1)
 }
 
-// quantiles returns one quantile, or a buffer of several. at is the argument that may be the axis.
+// quantiles returns a buffer of quantiles. For one number it returns a promise instead, unless an axis is kept or other axes remain.
+// at is the number of the argument that may be the axis, or negative.
 func quantiles(c *call, x array.Array, q []float64, several bool, at int) (goja.Value, error) {
 	axis, keep := c.axis(at, array.All), c.boolean("keepDims")
 	if c.err != nil {

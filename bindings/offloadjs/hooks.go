@@ -110,7 +110,7 @@ func extended(list []bindings.Entry, extensions []Extension) []bindings.Entry {
 	return list
 }
 
-// declarations returns the types of the module and of its extensions.
+// declarations returns the text of the type declarations of the module and of its extensions.
 func declarations(extensions []Extension) string {
 	list := []string{manual.Types}
 	for _, x := range extensions {
@@ -165,7 +165,8 @@ func (h Host) Type(v goja.Value) (ir.Elem, bool) {
 // returns false for other names.
 func (h Host) ForeignType(name string) (ir.Type, bool) { return types.ForeignType(name) }
 
-// Queue returns the queue of the option queue, or the default queue of a device.
+// Queue returns the queue of v, the option queue, or the default queue of a device if v is nil. It waits until the queue has room for
+// commands.
 func (h Host) Queue(op string, v goja.Value, d *session.Device) (*session.Queue, error) {
 	return h.m.queues.Choose(op, v, nil, d)
 }
@@ -223,13 +224,13 @@ func (h Host) Value(e ir.Elem, data []byte) goja.Value {
 // Bits converts a value of the script to the bits of a scalar type.
 func (h Host) Bits(t ir.Type, v goja.Value) (uint64, error) { return element.Bits(t, v) }
 
-// Extents returns the extents that a script gave as a number or an array.
+// Extents converts a script's number or array of numbers to extents.
 func (h Host) Extents(v goja.Value) ([]int, error) { return element.Extents(v) }
 
 // Explain converts an error to a diagnostic.
 func (h Host) Explain(err error) error { return h.m.Explain(err) }
 
-// Position returns the position of the script's call, and the variable that its value is assigned to.
+// Position returns the position of the script's call, and the variable that its value is assigned to, or "".
 func (h Host) Position() (at contract.Position, variable string) {
 	at = h.m.Caller()
 	return at, h.m.Variable(at)
@@ -262,7 +263,7 @@ func (h Host) LanguageName(o *goja.Object) (number int, ok bool) {
 	return h.m.capture.LanguageName(o)
 }
 
-// TypedArray returns the contents of a script's array of numbers and their type, or false for other values.
+// TypedArray returns a typed array's memory, without a copy, and its element type, or false for other values.
 func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return element.TypedArray(v)
 }
@@ -291,10 +292,10 @@ func (h Host) DeviceObject(d *session.Device) *goja.Object { return h.m.devices.
 // QueueObject returns the script's object of a queue.
 func (h Host) QueueObject(q *session.Queue) *goja.Object { return h.m.queues.ObjectOf(q) }
 
-// DefaultQueue returns the queue of commands that name none.
+// DefaultQueue returns a device's default queue, which runs the commands that name no queue.
 func (h Host) DefaultQueue(d *session.Device) (*session.Queue, error) { return h.m.queues.DefaultOf(d) }
 
-// CloseQueue closes a queue once its commands have completed.
+// CloseQueue blocks until the commands of a queue have completed, and closes the queue. A default queue is an error and stays open.
 func (h Host) CloseQueue(q *session.Queue) error { return h.m.queues.Close(q) }
 
 // Library registers a module of kernels until the engine closes.

@@ -142,7 +142,8 @@ func (d *drawing) lines() {
 // joined reports whether a line joins the values of a series.
 func (d *drawing) joined(i int) bool { return d.c.kind != points || d.c.series[i].joined }
 
-// distance returns the distance of the values of adjacent series with error bars: such that all have room between two places.
+// distance returns the distance of the values of adjacent series, such that all have room between two places: at most three pixels,
+// and 0 for a single series or without error bars.
 func (d *drawing) distance() float64 {
 	n := len(d.c.series)
 	if n < 2 || !slices.ContainsFunc(d.c.series, func(s series) bool { return s.low != nil }) {
@@ -219,7 +220,7 @@ const (
 )
 
 // legend writes the label of the y axis and the names of several series above the plotting area, if write is set. Each name is behind
-// a sample of its series. It returns the number of lines.
+// a sample of its series. It returns the number of lines. For a chart that is not keyed, it writes nothing and returns 1.
 func (d *drawing) legend(write bool) (lines int) {
 	c := d.c
 	if !c.keyed() {
@@ -455,7 +456,8 @@ func (d *drawing) path(k int) string {
 	return path.String()
 }
 
-// bars draws one bar per series, which starts at zero, or at the left edge if zero is out of range.
+// bars draws one bar per series, which starts at zero, or at the nearer edge if zero is out of range. On a logarithmic axis it starts
+// at the left edge.
 func (d *drawing) bars() {
 	c := d.c
 	names, values := 0.0, 0.0

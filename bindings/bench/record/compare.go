@@ -211,7 +211,7 @@ func pair(old, fresh *Run) Comparison {
 	return c
 }
 
-// inFile reports whether one of the keys has the name of another one in the same file.
+// inFile reports whether one of the keys has the name and the file of the key of.
 func inFile(keys []key, of key) bool {
 	return slices.ContainsFunc(keys, func(k key) bool { return k.name == of.name && k.file == of.file })
 }
@@ -235,7 +235,7 @@ var metrics = later.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"median": true, "least": true, "low": true, "high": true, "most": true, "gigabytesPerSecond": false, "gigaflops": false}
 }}
 
-// milliseconds are the units of times.
+// milliseconds has the length of each unit of time, in milliseconds.
 var milliseconds = later.Value[map[string]float64]{Make: func() map[string]float64 {
 	return map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1, "s": 1e3}
 }}

@@ -25,7 +25,7 @@ const (
 	palette                                    = 8          // colours, which differ for all common kinds of colour vision
 )
 
-// A scale maps values to coordinates.
+// A scale maps values from low to high to coordinates from from to to, linearly or, if log is set, by their logarithms.
 type scale struct {
 	low, high float64
 	log       bool
@@ -43,8 +43,8 @@ func (s *scale) at(v float64) float64 {
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }
 
-// ticks returns round values within the scale: on a logarithmic one, powers of ten, or of two if binary, as far as it has two
-// of them.
+// ticks returns round values within the scale. On a logarithmic scale these are powers of ten, or of two if binary, if at least two
+// are within. Else they are equally spaced, by 1, 2 or 5 times a power of ten.
 func (s *scale) ticks(binary bool) []float64 {
 	var list []float64
 	if s.log {
@@ -104,7 +104,8 @@ type series struct {
 	points []point
 }
 
-// mainAxis returns the numeric parameter with the most values, over which a chart is drawn, or "".
+// mainAxis returns the numeric parameter with the most values, over which a chart is drawn, or "" if none has two values. Of several
+// it is the first by name.
 func mainAxis(results []*record.Result) string {
 	values := map[string]map[float64]bool{}
 	for _, r := range results {

@@ -41,13 +41,13 @@ type Options struct {
 type Pipeline struct {
 	child    *isolate.Engine
 	memory   *isolate.Memory
-	most     int // bytes of all outputs together
+	most     int // maximum number of bytes of all outputs together
 	inputs   []pipelines.Port
 	outputs  []pipelines.Port
 	params   []params.Param
 	choice   placement.Choice
 	width    int
-	launches bool // and nothing else
+	launches bool // run does nothing but launch kernels
 	snapshot *esm.Snapshot
 	lost     atomic.Bool
 }
@@ -193,7 +193,8 @@ func (p *Pipeline) Run(ctx context.Context, _ any, in []pipelines.Input, out []p
 	return p.receive(out, r.Results)
 }
 
-// receive copies the outputs from shared memory.
+// receive copies the outputs from shared memory. It returns an error if the results have places or extents that do not fit the memory
+// or the limit on device memory.
 func (p *Pipeline) receive(out []pipelines.Output, results []result) error {
 	if len(results) != len(out) {
 		return nonsense(fmt.Errorf("%d outputs instead of %d", len(results), len(out)))
@@ -252,5 +253,5 @@ func (p *Pipeline) Check(ctx context.Context, in []pipelines.Input) diag.List {
 // Close ends the child and unmaps the memory.
 func (p *Pipeline) Close() error { return errors.Join(p.child.Close(), p.memory.Close()) }
 
-// aligned returns the next offset that is a multiple of a cache line.
+// aligned rounds an offset up to a multiple of 64 bytes, a cache line.
 func aligned(at int) int { return (at + 63) &^ 63 }

@@ -155,7 +155,7 @@ func (m *Module) create(d *session.Device, call goja.FunctionCall) (goja.Value, 
 	return m.class.New(buf), nil
 }
 
-// converting returns the text of a call that makes a buffer of another element type with the elements of b.
+// converting returns the text of a call that makes a buffer of type t with the elements of b, each converted.
 func converting(t element.Type, b *Buffer) string {
 	switch len(b.Dims()) {
 	case 2:
@@ -242,8 +242,8 @@ func writeValues(t element.Type, values string) string {
 	return fmt.Sprintf("write buffer(%s, %s.of(%s))", t, class, values)
 }
 
-// warnOfShape warns that buffer(f32, [1, 2, 3]) takes the array as extents. It warns only for numbers that count up from 0 or
-// 1, because other numbers may be the extents of a small matrix.
+// warnOfShape warns that buffer(f32, [1, 2, 3]) takes the array as extents. It warns only for two or three numbers that count up
+// from 0 or 1, because others may be the extents of a small matrix. It does not warn for records or calls with more arguments.
 func (m *Module) warnOfShape(t element.Type, dims []int, call goja.FunctionCall) {
 	if !element.IsArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.Elem.Record != nil {
 		return

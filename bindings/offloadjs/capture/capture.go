@@ -51,7 +51,8 @@ func New(s *script.Script, t *types.Module, b *buffers.Module) *Module {
 	return m
 }
 
-// atomics returns the object Atomics, or nil if no script has read it yet. It is defined when it is first read, which takes a millisecond.
+// atomics returns the object Atomics, or nil if no script has read it yet or a script has removed it. It is defined when it is first
+// read, which takes a millisecond.
 func (m *Module) atomics() *goja.Object {
 	if m.descriptor == nil {
 		return nil
@@ -129,7 +130,7 @@ func (m *Module) capture(info *lang.FunctionInfo, name string) (any, error) {
 }
 
 // captured converts a script value to a value of the kernel compiler. path is the expression of the value in the script.
-// The error says why a kernel cannot use the value.
+// It returns nil for a global object of the kernel language under its own name. The error says why a kernel cannot use the value.
 func (m *Module) captured(v goja.Value, path string) (any, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, errors.New("it is undefined")
@@ -257,7 +258,7 @@ func (c capturedObject) Field(name string) (any, error) {
 	return c.m.captured(v, c.path+"."+name)
 }
 
-// Fields returns the names of the object's own properties.
+// Fields returns the names of the object's own enumerable properties.
 func (c capturedObject) Fields() []string { return c.o.Keys() }
 
 // BuffersOf returns the buffers that a function captures, directly or through functions that it calls. Their names are

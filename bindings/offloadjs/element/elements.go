@@ -165,7 +165,7 @@ func normalised(data []byte) []byte {
 	return out
 }
 
-// Append appends the bytes of one element.
+// Append appends the bytes of v as an element of type e. A record takes an object with all of its fields.
 func Append(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
 	if e.Record == nil {
 		return appendScalar(out, e.Scalar, v)
@@ -235,8 +235,8 @@ func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(out, bits), nil
 }
 
-// Bits converts a Number, BigInt or boolean to the bits of an element. It returns an error for an integer type if the
-// value is fractional or out of range.
+// Bits converts a Number, BigInt or boolean to the bits of an element. Numbers are rounded to a float type; for an integer type
+// a fractional value or one out of range is an error. Only i64 and u64 take a BigInt, and bool takes only a boolean.
 func Bits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
 		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)

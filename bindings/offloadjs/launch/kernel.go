@@ -234,7 +234,8 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 	return key
 }
 
-// kernelOn returns the specialization's call on a device. It encodes, registers and loads the IR like any other image.
+// kernelOn returns the specialization's call on a device, whose first use encodes, registers and loads the IR like any other image.
+// It returns an error if a service that the kernel calls is missing or differs, or if an exact kernel is not exact on the device.
 func (m *Module) kernelOn(k *Kernel, s *specialization, d *session.Device) (*session.Call, error) {
 	if s.calls {
 		if err := m.rpc.CheckCalls("launch", k.name, s.Compiled); err != nil {
@@ -270,8 +271,8 @@ func (m *Module) kernelOn(k *Kernel, s *specialization, d *session.Device) (*ses
 // silentCompile is the time after which the first compilation of a platform is announced.
 const silentCompile = time.Second
 
-// announce tells a person at a terminal that a platform's driver compiles its first kernel, if that takes long. done ends the
-// wait for that time.
+// announce tells a person at a terminal that a platform's driver compiles its first kernel, unless done is called within
+// silentCompile. It does nothing for the CPU and for later kernels of a platform.
 func (m *Module) announce(d *session.Device, kernel string) (done func()) {
 	if d.Platform().Name == "cpu" || m.announced[d.Platform().Name] { // this program compiles for the CPU at once
 		return func() {}
@@ -521,7 +522,7 @@ func (m *Module) QueueLaunch(q *session.Queue, call goja.FunctionCall) (goja.Val
 }
 
 // countError returns the error for a wrong number of arguments. For one extra argument, it suggests that the kernel lacks the
-// item object, as in (x, y) => ….
+// item object, as in (x, y) => …, unless its first parameter is named g.
 func (k *Kernel) countError(op string, requested int) error {
 	err := CountError(op, k.name, k.params, requested)
 	if item := k.fn.Item(); requested == len(k.params)+1 && item != "g" {
@@ -548,7 +549,8 @@ func CountError(op, name string, params []string, requested int) *contract.Error
 		WithHint("the arguments follow the %s options: %s({size: n}%s)", op, op, strings.Join(append([]string{""}, params...), ", "))
 }
 
-// Start binds and launches a kernel.
+// Start binds a call to its arguments, submits it to a queue, and adds it to the tape. If the kernel calls services, it keeps the
+// event loop alive until the queue's commands complete.
 func (m *Module) Start(q *session.Queue, c *session.Call, cfg session.Config, args ...session.Arg) error {
 	defer c.Unbind() // the call outlives the launch and must not retain its buffers
 	if c.Kernel().Info().CallsServices() {
@@ -567,7 +569,8 @@ func (m *Module) Start(q *session.Queue, c *session.Call, cfg session.Config, ar
 	return nil
 }
 
-// argTypes returns the compiler's descriptions of the arguments. It also appends each argument's buffer, or nil, to passed.
+// argTypes returns the compiler's descriptions of the arguments: those of the kernel's signature, if it has one. It also appends each
+// argument's buffer, or nil, to passed.
 func (m *Module) argTypes(k *Kernel, values []goja.Value, passed []*buffers.Buffer) ([]kernel.Arg, []*buffers.Buffer, error) {
 	args := m.argBuffer[:0]
 	for i, v := range values {

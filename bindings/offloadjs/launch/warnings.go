@@ -44,7 +44,7 @@ func newOverflowTracker(k *Kernel) *overflowTracker {
 	return &overflowTracker{fn: k.fn, opts: k.opts}
 }
 
-// list returns the current warnings. Before the first launch, it assumes typical launches.
+// list returns the current warnings, or none for a nil tracker. Before the first launch, it assumes typical launches.
 func (w *overflowTracker) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 	if w == nil {
 		return nil
@@ -171,7 +171,8 @@ func union(a, b *opt.Launches) *opt.Launches {
 	return out
 }
 
-// roundedUp returns launches with each bound rounded up to 2ⁿ-1, which at most doubles it.
+// roundedUp returns launches with each positive bound rounded up to 2ⁿ-1, which less than doubles it, and the negative lower bounds of
+// scalars rounded down likewise.
 func roundedUp(l *opt.Launches) *opt.Launches {
 	up := func(n int64) int64 {
 		if n <= 0 {

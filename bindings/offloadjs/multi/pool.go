@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// poolObject runs functions of the script as tasks. Each running task has a device and a queue of its own.
+// poolObject runs functions of the script as tasks. Each running task has a device of the pool, and a queue of its own on it.
 type poolObject struct {
 	m       *Module
 	devices []*session.Device
@@ -213,8 +213,9 @@ func (p *poolObject) function(op string, v goja.Value) (goja.Callable, error) {
 	return fn, nil
 }
 
-// memberNear parses the option near: a device, its id, a buffer, or an array of buffers. It returns the member that holds
-// most of the bytes, or pool.Anywhere without the option. Buffers on devices outside the pool do not count.
+// memberNear parses the option near: a device, its id, a buffer, or an array of buffers. It returns the member of the device, or the
+// one that holds most of the buffers' bytes. It returns pool.Anywhere without the option, and if no named device or buffer is in
+// the pool.
 func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return pool.Anywhere, nil
@@ -282,7 +283,8 @@ func (p *poolObject) dispatchSoon() {
 	})
 }
 
-// dispatch starts all tasks that a member has capacity for.
+// dispatch removes lost devices and starts all tasks that a member has capacity for. If no device remains and none can join, it
+// fails the waiting tasks.
 func (p *poolObject) dispatch() {
 	for i, d := range p.devices {
 		if d.IsLost() {
@@ -345,7 +347,8 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 	return slot, slot.Set("queue", p.m.host.QueueObject(t.queue))
 }
 
-// end settles a task, or restarts it on another device if its device was lost.
+// end settles a task unless it has ended. If its device was lost, it queues the task again instead, except after a failure of its
+// batch.
 func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	if t.ended {
 		return
@@ -405,7 +408,7 @@ func (p *poolObject) retry(t *poolTask) {
 	}(m.Engine.Running(), t.queue)
 }
 
-// lose removes a device from the pool. It warns if other devices remain.
+// lose removes a device from the pool, unless that has been done. It warns if other devices remain or may join.
 func (p *poolObject) lose(member int) {
 	if p.tasks.Members()[member].Lost {
 		return
@@ -419,8 +422,8 @@ func (p *poolObject) lose(member int) {
 	}
 }
 
-// lostBy reports whether a task, or a command on its queue, failed because its device was lost. The error may precede the
-// device's notification.
+// lostBy reports whether a task, or a command on its queue, failed because its device was lost. If so, it removes the device from the
+// pool. The error may precede the device's notification.
 func (p *poolObject) lostBy(t *poolTask, err error) bool {
 	d := p.devices[t.member]
 	if err == nil && t.queue != nil && d.IsLost() {

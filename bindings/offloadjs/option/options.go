@@ -128,7 +128,7 @@ func (r *Reader) launchHint(known []string, v goja.Value) string {
 	return "write launch({ size: n }, …)"
 }
 
-// Hint adds advice to the error.
+// Hint adds advice to the error, unless there is none or it has a hint.
 func (o *Set) Hint(text string) {
 	if e, ok := o.Err.(*contract.Error); ok && e.Hint == "" && text != "" {
 		o.Err = e.WithHint("%s", text)
@@ -250,7 +250,7 @@ func (o *Set) Integer(name string) int {
 	return n
 }
 
-// Native parses the launch options that only kernels of images support. any reports whether the script set one of them.
+// Native parses the launch options that only kernels of images support. any reports whether one of them differs from its default.
 func (o *Set) Native(cfg *session.Config) (any bool) {
 	cfg.SharedBytes, cfg.Cooperative = o.Integer("sharedBytes"), o.Bool("cooperative", false)
 	cfg.Teams, cfg.ThreadLimit = o.positive("teams"), o.positive("threadLimit")

@@ -230,7 +230,7 @@ func (m *Module) each(err error) (all diag.List) {
 	return all
 }
 
-// explainAll returns one error for all misfits, on the engine's goroutine.
+// explainAll returns one error for all misfits. It must be called on the engine's goroutine.
 func (m *Module) explainAll(wrong []misfit) error {
 	if len(wrong) == 1 {
 		return wrong[0].Error

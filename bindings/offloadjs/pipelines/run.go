@@ -170,7 +170,8 @@ func (p *Pipeline) store(ctx context.Context, q *session.Queue, out []Output) er
 	return cmp.Or(err, q.Sync(ctx))
 }
 
-// explain converts an error to a diagnostic of the script, on the engine's goroutine.
+// explain converts an error to a diagnostic of the script, on the engine's goroutine. It returns nil, and errors with a position, as
+// they are. If the end of ctx cancelled the commands, it returns the error of that end.
 func (p *Pipeline) explain(ctx context.Context, err error) error {
 	var known *diag.Diagnostic
 	switch {
@@ -344,7 +345,7 @@ func indexOfInput(in []Input, name string) int {
 	return slices.IndexFunc(in, func(i Input) bool { return i.Name == name })
 }
 
-// start writes the inputs and calls the script's function run.
+// start sets the parameters, writes the inputs, makes the outputs and temporaries fit, and calls the script's function run.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	if wrong := append(p.setParams(in), p.setNumbers(in)...); len(wrong) > 0 {
 		p.refused = true
@@ -383,7 +384,8 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 }
 
 // number returns a Go number as the script gets it: a BigInt for i64 and u64, whatever its value, else a Number. Elements of
-// buffers are converted alike. An integer that the type does not hold is returned as a BigInt, which [port.bits] refuses.
+// buffers are converted alike. An integer for another type that no Number holds exactly is returned as a BigInt, which [port.bits]
+// refuses.
 func (m *Module) number(t element.Type, x any) goja.Value {
 	n := new(big.Int)
 	switch v := x.(type) {
@@ -411,7 +413,7 @@ func (m *Module) number(t element.Type, x any) goja.Value {
 	return m.VM.ToValue(n)
 }
 
-// bits returns an error unless the port's element type holds v, a number of the program.
+// bits returns an error unless v, a number of the program, converts to the port's element type. Floats may be rounded.
 func (at *port) bits(v goja.Value) error {
 	t := at.elem.Elem.Scalar
 	if n, ok := element.Exported(v).(*big.Int); ok {

@@ -175,7 +175,8 @@ func (s *Seat) Choose(ctx context.Context, d *reach.Devices, script Wish) (found
 	return found, Choice{Device: found.ID(), Reason: c.reason, Passed: c.passed}, warning, nil
 }
 
-// fewest returns the device with the fewest instances. The pipelines of one instance have the same one.
+// fewest returns the usable device with the fewest instances, the first of several. Later pipelines of an instance get the device of
+// its first one, if that is still usable.
 func (s *Seat) fewest(c *chooser, whose string) *session.Device {
 	p := s.policy
 	p.mu.Lock()
@@ -271,8 +272,8 @@ func (c *chooser) first(list []string) (*session.Device, error) {
 	return nil, c.none()
 }
 
-// all adds the devices that a list of ids names to usable. It returns an error for an id that names none, and if none is
-// usable.
+// all adds the devices that a list of ids names to usable. It returns an error for an invalid id, after the end of the context, and if
+// none is usable. It only notes ids without a usable device.
 func (c *chooser) all(list []string) error {
 	for _, id := range list {
 		usable, err := c.find(id)

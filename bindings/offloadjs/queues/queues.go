@@ -318,7 +318,8 @@ func (m *Module) record(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	return m.EventAfter(q, label)
 }
 
-// Close implements queue.close(), which blocks until the commands have completed.
+// Close implements queue.close(), which blocks until the commands have completed. It returns an error for a default queue, which stays
+// open.
 func (m *Module) Close(q *session.Queue) error {
 	if err := m.MayBlock("close"); err != nil {
 		return err

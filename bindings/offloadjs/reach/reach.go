@@ -171,7 +171,7 @@ func (d *Devices) Platforms(ctx context.Context) []session.PlatformStatus {
 	})
 }
 
-// Unreached is [session.Session.Unreached], and empty where a policy denies devices.
+// Unreached is [session.Session.Unreached], and empty if a policy may deny devices.
 func (d *Devices) Unreached() []contract.Missing {
 	if d.permit != nil {
 		return nil

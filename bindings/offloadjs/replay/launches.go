@@ -30,7 +30,8 @@ func OnlyLaunches(text string, outside func(name string) Meaning) bool {
 	return check(text, outside, true)
 }
 
-// IsPure reports whether a function only computes a value from its argument and constants. It is described at OnlyLaunches.
+// IsPure reports whether a function only computes a value from its argument and constants. Its parameters are those of OnlyLaunches,
+// and it is false for a function that it does not understand.
 func IsPure(text string, outside func(name string) Meaning) bool { return check(text, outside, false) }
 
 // checker walks a function. ok becomes false at the first part that may do something else.
@@ -344,7 +345,7 @@ func (c *checker) launch(e *ast.CallExpression) bool {
 	return true
 }
 
-// outsideOf returns the meaning of an expression that is a name of an outer variable.
+// outsideOf returns the meaning of an expression that is a name of an outer variable, and Other for any other expression.
 func (c *checker) outsideOf(e ast.Expression) Meaning {
 	if id, ok := e.(*ast.Identifier); ok && !c.locals[id.Name.String()] {
 		return c.outside(id.Name.String())

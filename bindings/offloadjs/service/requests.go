@@ -53,7 +53,8 @@ type requestQueue struct {
 
 func newRequestQueue() requestQueue { return requestQueue{more: make(chan struct{}, 1)} }
 
-// put adds a request. A one-way call blocks while mostOneWay requests are pending.
+// put adds a request. A one-way call blocks while mostOneWay requests are pending; it returns an error if ctx or the engine ends before
+// there is room.
 func (b *requestQueue) put(ctx context.Context, r *Registry, q *request) error {
 	b.mu.Lock()
 	if b.notFull == nil {
@@ -241,7 +242,8 @@ func (r *Registry) handle(q *request) {
 	r.Engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
 }
 
-// callHandler runs a handler. During the call, the script must not block on a queue that may run the calling kernel.
+// callHandler runs the handler of a request, and returns an object that is not a promise as one. During the call, [Registry.MayBlock]
+// refuses to block the script, since the calling kernel waits.
 func (r *Registry) callHandler(q *request, args []goja.Value) (goja.Value, error) {
 	r.handlers++
 	before := r.handling
@@ -301,7 +303,7 @@ func (r *Registry) handlerError(s *service, err error) error {
 	return &contract.Error{Code: contract.BackendFailure, Op: "call", Detail: "the service " + s.name + " threw " + thrown, Err: d}
 }
 
-// MayBlock returns an error for a blocking call of a handler, which would be a deadlock.
+// MayBlock returns an error for a blocking call while a handler runs, which would be a deadlock.
 func (r *Registry) MayBlock(op string) error {
 	if r.handlers == 0 {
 		return nil

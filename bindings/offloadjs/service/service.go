@@ -96,7 +96,7 @@ type service struct {
 	takesCall   bool // the handler's last parameter describes the calling work-item
 
 	calls, failures atomic.Int64
-	timed, spent    atomic.Int64 // number of timed calls, and their total time from request to answer in nanoseconds
+	timed, spent    atomic.Int64 // number of timed calls, and their total time in nanoseconds, to the answer or a one-way handler's end
 }
 
 // timeEvery is the number of calls of a Go function per timed call. Reading the clock takes a tenth of a short call.
@@ -199,7 +199,8 @@ func (r *Registry) serviceType(name, what string, v goja.Value) (ir.Type, error)
 	return t.Elem.Scalar, nil
 }
 
-// offService implements rpc.off(name). Later launches cannot call the service, and running kernels receive an error.
+// offService implements rpc.off(name). Later launches of kernels that call the service fail, and so do later calls by running kernels.
+// It returns an error for a service of the embedding program.
 func (r *Registry) offService(call goja.FunctionCall) (goja.Value, error) {
 	name := call.Argument(0).String()
 	r.mu.Lock()
@@ -284,7 +285,7 @@ func (r *Registry) listPorts() (goja.Value, error) {
 	return r.VM.NewArray(list...), nil
 }
 
-// find returns the service with a name.
+// find returns the service with a name, or an error with advice if there is none.
 func (r *Registry) find(name string) (*service, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -327,7 +328,7 @@ func (r *Registry) CheckCalls(op, label string, c *kernel.Compiled) error {
 	return err
 }
 
-// siteOf returns the script position of a site.
+// siteOf returns the script position of a site, or the zero position for a number that is no site.
 func siteOf(c *kernel.Compiled, site int) (p contract.Position) {
 	if site >= 0 && site < len(c.Kernel.Sites) {
 		s := &c.Kernel.Sites[site]
@@ -363,7 +364,8 @@ func (s *service) fits(args []ir.Type, result ir.Type) error {
 	return nil
 }
 
-// convertible reports whether values of a type convert to another without loss of a fraction.
+// convertible reports whether calls convert values of one type to another: bool to bool only, floats to floats, and integers to
+// integers and floats.
 func convertible(from, to ir.Type) bool {
 	if (from == ir.Bool) != (to == ir.Bool) {
 		return false
@@ -383,7 +385,8 @@ var kernelTypes = func() (types [256]ir.Type) {
 	return types
 }()
 
-// converted converts the bits of a number to another type. It returns an error for a value out of range.
+// converted converts the bits of a number to another type. Floats, and integers that become floats, are rounded. It returns an error
+// for an integer that another integer type does not hold.
 func converted(bits uint64, from, to ir.Type) (uint64, error) {
 	switch {
 	case from == to:
@@ -417,7 +420,7 @@ func (r *Registry) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	return element.ScalarValue(r.VM, to, data[:]), nil
 }
 
-// bitsOf converts a handler's result to the declared type, then to the type that the kernel uses.
+// bitsOf converts a handler's result to the declared type, then to the type that the kernel uses, unless that is Void.
 func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	bits, err := element.Bits(declared, v)
 	if err != nil || used == ir.Void {
