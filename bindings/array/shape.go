@@ -46,7 +46,7 @@ func around(dims []int, axis int) (outer, n, inner int) {
 	return product(dims[:axis]), dims[axis], product(dims[axis+1:])
 }
 
-// without returns a shape without an axis, or with the extent 1 there.
+// without returns a shape without an axis, or with the extent 1 there if keep is set. For [All] it is [1], or as many extents of 1.
 func without(dims []int, axis int, keep bool) []int {
 	switch {
 	case axis == All && keep:

@@ -56,7 +56,8 @@ func reductions() []method {
 	})
 }
 
-// reduce runs a reduction. at is the argument that may be the axis.
+// reduce runs a reduction. It returns a promise of a value, or a buffer if keepDims is set or other axes remain. at is the number of
+// the argument that may be the axis, negative for none.
 func (c *call) reduce(x array.Array, at int, fn reduction) (goja.Value, error) {
 	if axes := c.axes(at); axes != nil {
 		return reduceAxes(c, x, axes, fn)

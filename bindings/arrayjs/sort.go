@@ -259,7 +259,7 @@ func quantile(c *call, x array.Array) (goja.Value, error) {
 }
 
 // quantiles returns a buffer of quantiles. For one number it returns a promise instead, unless an axis is kept or other axes remain.
-// at is the number of the argument that may be the axis, or negative.
+// at is the number of the argument that may be the axis.
 func quantiles(c *call, x array.Array, q []float64, several bool, at int) (goja.Value, error) {
 	axis, keep := c.axis(at, array.All), c.boolean("keepDims")
 	if c.err != nil {

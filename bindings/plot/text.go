@@ -146,7 +146,7 @@ func same(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }
 
-// under returns the line below the x axis: the ends of the range and the label.
+// under returns the line below the x axis: the ends of the range and the label, or what of these has room.
 func (c *chart) under(room int) string {
 	low, high := c.x.label(c.x.low), c.x.label(c.x.high)
 	gap := room - len(low) - len(high)
@@ -299,7 +299,8 @@ func (s *series) value() string {
 	return text + " (" + short(s.low[0]) + " … " + short(s.high[0]) + ")"
 }
 
-// textBars draws one bar per series, which starts at zero, or at the low end if zero is out of range.
+// textBars draws one bar per series, which starts at zero, or at the nearer end if zero is out of range. On a logarithmic axis it
+// starts at the low end.
 func (c *chart) textBars(b *strings.Builder) {
 	names, values := 0, 0
 	for _, s := range c.series {

@@ -110,7 +110,7 @@ func (c *Comparison) decide(medians, fast, noise float64) {
 		math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)
 }
 
-// mannWhitney returns the two-sided p value of the Mann-Whitney U test. It is exact for few
+// mannWhitney returns the two-sided p value of the Mann-Whitney U test, or 1 without samples in one of the sets. It is exact for few
 // independent samples without ties; autocorrelation increases the variance of U.
 func mannWhitney(a, b []float64) float64 {
 	n, m := len(a), len(b)
@@ -185,8 +185,8 @@ func exactU(n, m int, u float64) float64 {
 	return min(1, 2*tail/total)
 }
 
-// signedRank returns the two-sided p value of the Wilcoxon signed-rank test. It is exact for
-// few independent differences without ties.
+// signedRank returns the two-sided p value of the Wilcoxon signed-rank test. It is exact for few independent differences without ties,
+// and 1 if all differences are 0.
 func signedRank(differences []float64) float64 {
 	var size []float64
 	var positive []bool

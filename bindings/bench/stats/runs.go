@@ -189,7 +189,7 @@ func ofRuns(medians []float64) (spread, freedom float64) {
 	return max(math.Sqrt(squares/(n-1)*(1+1/n)), 1e-4), n - 1
 }
 
-// pairedT returns the two-sided p value of the paired t test of logarithms.
+// pairedT returns the two-sided p value of the paired t test of logarithms, or 1 for fewer than two pairs.
 func pairedT(a, b []float64) float64 {
 	n := min(len(a), len(b))
 	if n < 2 {

@@ -28,7 +28,7 @@ type Summary struct {
 	Modes     []float64 // the two modes of a bimodal distribution, else empty
 }
 
-// Outliers counts samples beyond 1.5 (mild) and 3 (severe) interquartile ranges from the quartiles.
+// Outliers counts samples that are more than 1.5 and up to 3 (mild), or more than 3 (severe) interquartile ranges from the quartiles.
 type Outliers struct {
 	LowSevere  int `json:"lowSevere"`
 	LowMild    int `json:"lowMild"`
@@ -60,7 +60,7 @@ func Median(values []float64) float64 {
 	return Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
-// Quantile returns a quantile of sorted values by linear interpolation.
+// Quantile returns the quantile q, from 0 to 1, of sorted values by linear interpolation. There must be at least one value.
 func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
@@ -81,7 +81,8 @@ func deviation(sorted []float64) float64 {
 }
 
 // Interval returns the bootstrap confidence interval of the median, by percentiles of resampled medians. It is widened for
-// samples whose order of measurement shows that they depend on each other. For very few samples it returns their range.
+// samples whose order of measurement shows that they depend on each other, up to their range. For very few samples it returns their
+// range. There must be at least one.
 func Interval(samples []float64) (low, high float64) {
 	n := len(samples)
 	sorted := slices.Sorted(slices.Values(samples))

@@ -115,8 +115,8 @@ func decimal(text string) (digits string, point int) {
 	return strings.TrimRight(digits, "0"), point
 }
 
-// ParseInt returns the bits of an integer of a type. Forms such as 2.0 and 1e3 are integers too. An empty field is 0; other missing
-// values are errors.
+// ParseInt returns an integer of a type, a negative one in two's complement of 64 bits. Forms such as 2.0 and 1e3 are integers too. An
+// empty field is 0; other missing values are errors.
 func ParseInt(t ir.Type, text string) (uint64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {

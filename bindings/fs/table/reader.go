@@ -162,7 +162,7 @@ func (r *Reader) newline() {
 	r.lineStart = r.consumed + r.at
 }
 
-// record reads a row to its end. It reports whether more input follows.
+// record reads a row to its end. more is false if the end of the input, and no line end, ended the row.
 func (r *Reader) record() (more bool, err error) {
 	for {
 		f := field{line: r.line, column: r.column()}

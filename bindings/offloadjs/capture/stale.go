@@ -44,7 +44,7 @@ func (m *Module) VariablesOf(info *lang.FunctionInfo) (list List) {
 	return list
 }
 
-// compares reports whether launches compare captured arrays of n elements.
+// compares reports whether launches compare captured arrays of n elements: all at a prompt, and up to comparedItems in a script.
 func (m *Module) compares(n int) bool { return m.Engine.Options().Prompt || n <= comparedItems }
 
 // capturedVariable is a captured variable of the prompt.

@@ -10,8 +10,8 @@ import (
 // comparedLaunches is the maximum number of launches of a script's kernel that compare captured values.
 const comparedLaunches = 64
 
-// compile compiles a kernel and records the parts of captured objects that the compilation reads. With overflows set, integer
-// overflow is a fault.
+// compile compiles a kernel. It records the parts of captured objects that the compilation reads, if later launches compare them. With
+// overflows set, integer overflow is a fault.
 func (m *Module) compile(k *Kernel, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
 	if m.Engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
 		defer m.capture.Record(&k.captures)()

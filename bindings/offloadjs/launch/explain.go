@@ -82,7 +82,7 @@ func (s *specialization) warnings() diag.List {
 	return list.Sort()
 }
 
-// launched returns the shapes of the launches so far.
+// launched returns the shapes of the launches so far, or nil for a kernel that does not observe its groups.
 func (s *specialization) launched() []Shape {
 	if s.shapes == nil {
 		return nil
@@ -93,7 +93,8 @@ func (s *specialization) launched() []Shape {
 // narrow reports whether groups have several rows of fewer than 64 work-items.
 func narrow(s Shape) bool { return s.Group[0] < 64 && s.Group[1]*s.Group[2] > 1 }
 
-// Warnings returns the warnings as text: a heading with the kernel's name, then one line per warning with its position.
+// Warnings returns the warnings as text: a heading with the kernel's name, then one line per warning with its position. Without
+// warnings it is one line that says so.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
 	list := c.spec.warnings()

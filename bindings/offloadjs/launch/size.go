@@ -51,7 +51,8 @@ func (p *prepared) checkAxes(name string, size []int, passed []*buffers.Buffer) 
 	return nil
 }
 
-// byRows reports whether all accesses of a parameter are indexed by coordinates in the order m[g.y][g.x].
+// byRows reports whether an access of a parameter is indexed by coordinates in the order m[g.y][g.x], and no access has a coordinate
+// at another index.
 func (s *specialization) byRows(param int) bool {
 	if known, ok := s.rows[param]; ok {
 		return known
@@ -76,7 +77,7 @@ func (s *specialization) byRows(param int) bool {
 	return s.rows[param]
 }
 
-// coordinate returns the axis of g.x, g.y or g.z, to which a constant may be added. It returns false for other values.
+// coordinate returns the axis of g.x, g.y or g.z, also plus or minus a constant. It returns false for other values.
 func coordinate(v *ir.Value) (axis int, ok bool) {
 	in := v.Def
 	if in == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// collective implements the export collective, whose operations use one buffer per device.
+// collective implements the export collective, whose operations take buffers of any devices.
 type collective struct{}
 
 // newCollective returns the export collective and its class.

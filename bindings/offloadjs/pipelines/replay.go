@@ -89,7 +89,8 @@ func (m *Module) meaning(c *lang.Capture) replay.Meaning {
 	return replay.Other
 }
 
-// recorded returns an earlier run with the same parameters and shapes, or nil. It sets the key of the tape.
+// recorded returns an earlier run with the same parameters and shapes, or nil. It sets the key of the tape; the key is incomplete if
+// a buffer has to be allocated.
 func (p *Pipeline) recorded(in []Input) *replay.Run {
 	if p.tape == nil {
 		return nil

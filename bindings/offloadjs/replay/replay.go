@@ -30,8 +30,8 @@ type Run struct {
 	sets  map[*session.Buffer]bool // results of Sets
 }
 
-// Sets reports whether the launches store to every element of a buffer, and read none before. Its contents before the run then do
-// not matter.
+// Sets reports whether the first launch that accesses a buffer's memory is known to store to every element, and to read none before.
+// The contents before the run then do not matter.
 func (r *Run) Sets(b *session.Buffer) bool {
 	known, ok := r.sets[b]
 	if !ok {
@@ -44,7 +44,7 @@ func (r *Run) Sets(b *session.Buffer) bool {
 	return known
 }
 
-// firstSets reports whether the first launch that accesses the buffer's memory sets the buffer.
+// firstSets computes the result of [Run.Sets].
 func (r *Run) firstSets(b *session.Buffer) bool {
 	memory := r.memoryOf(b)
 	if memory == nil {

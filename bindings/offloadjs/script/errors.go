@@ -88,7 +88,8 @@ func withoutCode(message string) string {
 	return strings.Join(parts, "`")
 }
 
-// ExplainKernel reports the first error in full and the others as notes.
+// ExplainKernel returns a diagnostic of the first error, with the others as notes. Beyond mostMistakes and mostAlike they are counted
+// only. The list must not be empty.
 func ExplainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
 	d := &diag.Diagnostic{ID: string(first.ID), Message: first.Message, Hint: first.Rewrite, Cause: list}
@@ -190,7 +191,8 @@ func WithLabel(err error, label string) error {
 	return err
 }
 
-// RefusedLaunch is the error of a launch whose kernel calls a service with a wrong signature. It has the call's position.
+// RefusedLaunch is the error of a launch whose kernel calls a service that is missing or has another signature. Cause has the position
+// of the call in the kernel, and At is that of the launch.
 type RefusedLaunch struct {
 	Cause error
 	At    diag.Position
