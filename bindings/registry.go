@@ -280,7 +280,8 @@ func descend(e *Entry, path string) (*Entry, bool) {
 	return e, true
 }
 
-// Names returns every path that Lookup accepts, sorted.
+// Names returns the paths of all modules, exports with their modules, globals, types and members, sorted. Lookup accepts these, and
+// also exports without their modules.
 func (r *Registry) Names() []string {
 	var names []string
 	var add func(prefix string, list []Entry)

@@ -20,7 +20,8 @@ func TypeScript(value any) string {
 	return typeScript(reflect.TypeOf(value), 0)
 }
 
-// Signature returns the TypeScript signature of a Go function, without a name.
+// Signature returns the TypeScript signature of a Go function, without a name. For a function that scripts cannot call it is that of
+// any function.
 func Signature(fn any, async bool) string {
 	s, err := signatureOf("function", fn)
 	if err != nil {

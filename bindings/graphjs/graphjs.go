@@ -235,7 +235,7 @@ func (m *module) replay(g *captured) (goja.Value, error) {
 	return m.Event(ev), nil
 }
 
-// node returns the node that a script names.
+// node returns the node that a script names by its name or its index.
 func (m *module) node(g *captured, v goja.Value) (*graph.Node, error) {
 	if name, ok := v.Export().(string); ok {
 		return g.Node(name)

@@ -152,7 +152,8 @@ func searchAny(r *bindings.Registry, words []string) []found {
 	return list
 }
 
-// Search writes what the documentation has about the words of a text, below a title, and reports whether there is anything.
+// Search writes what the documentation has about the words of a text, below a title, and reports whether there is anything. It finds
+// nothing for a text with a dot, which is a path of names.
 func Search(w io.Writer, r *bindings.Registry, title, text string) bool {
 	words := searchWords(text)
 	if len(words) == 0 || strings.Contains(text, ".") { // a path of names

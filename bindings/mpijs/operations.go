@@ -183,7 +183,7 @@ func (a *arguments) options(v goja.Value, rooted bool) {
 	}
 }
 
-// place reads the option into.
+// place reads the option into, and leaves *into as it is without the option.
 func (m *module) place(op string, o *option.Set, into **operand) error {
 	v := o.Get("into")
 	if o.Err != nil || v == nil || goja.IsUndefined(v) {
@@ -194,7 +194,7 @@ func (m *module) place(op string, o *option.Set, into **operand) error {
 	return err
 }
 
-// divided checks that the data have equal parts for all ranks.
+// divided checks that the data have equal parts for all ranks, and that the root of scatter has data.
 func (a *arguments) divided() {
 	if a.err == nil && a.data.count%a.g.Size() != 0 {
 		a.fail(offload.Errorf(offload.InvalidSize, a.op, "%d elements have no equal parts for %d ranks", a.data.count, a.g.Size()))

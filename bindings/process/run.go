@@ -260,7 +260,7 @@ func (c *children) sink(lines goja.Callable, limit int, post func(func() error) 
 	return &sink{c: c, lines: lines, limit: limit, post: post, fail: fail, read: make(chan struct{})}
 }
 
-// open creates the pipe and returns the program's end.
+// open creates the pipe and returns the program's end. After an error, which failed then has, it returns nil.
 func (s *sink) open() *os.File {
 	var ours *os.File
 	if ours, s.file, s.failed = os.Pipe(); s.failed == nil {

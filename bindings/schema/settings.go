@@ -242,7 +242,7 @@ func numeral(text string, t reflect.Type) any {
 	return n
 }
 
-// shared reports whether a regular expression of Go means the same in JavaScript, whose syntax patterns of JSON Schema have.
+// shared reports whether a regular expression of Go is known to mean the same in JavaScript, whose syntax patterns of JSON Schema have.
 func shared(pattern string) bool {
 	for _, only := range []string{"(?i", "(?s", "(?m", "(?U", "(?-", "(?P", `\A`, `\z`, `\Q`, `\C`, `\a`, `\pL`, `\p`, `\P`, "[[:", `\x{`, `\s`, `\b`, `\B`, "[]", "[^]"} {
 		if strings.Contains(pattern, only) {

@@ -52,7 +52,7 @@ func (m *module) tolerance(name string, call goja.FunctionCall, standard float64
 	return tolerance, a.Err()
 }
 
-// compare returns an error that tells the first difference of two values.
+// compare returns an error that tells the first difference of two values, or nil if they are equal within the tolerance.
 func (m *module) compare(actual, expected goja.Value, tolerance float64) error {
 	got, err := m.plain(actual)
 	if err != nil {
@@ -140,7 +140,7 @@ func place(at string) string {
 	return at + " "
 }
 
-// differ compares numbers: exactly, or within a tolerance that is relative beyond 1.
+// differ compares numbers: exactly, or within a tolerance that is relative beyond 1. NaN equals NaN.
 func differ(at string, got, want any, a, b, tolerance float64) error {
 	switch {
 	case a == b && !isBig(got) && !isBig(want), math.IsNaN(a) && math.IsNaN(b):
@@ -291,7 +291,7 @@ func (m *module) golden(call goja.FunctionCall) (goja.Value, error) {
 	return goja.Undefined(), m.suite.golden(value, file, tolerance)
 }
 
-// golden compares a value with a file, or writes it.
+// golden compares a value with a file, or writes the file if the suite updates golden files.
 func (s *Suite) golden(value any, file string, tolerance float64) error {
 	path := filepath.Join(s.Dir, file)
 	text, isText := value.(string)

@@ -154,7 +154,7 @@ func tooDeep(call goja.FunctionCall) (goja.Value, error) {
 		Hint:    "keep long chains in an array, or copy them in a loop"}
 }
 
-// kindOf returns the class of a value, regardless of its prototype.
+// kindOf returns the class of an object, regardless of its prototype, and "primitive" for other values.
 func (w *web) kindOf(call goja.FunctionCall) (goja.Value, error) {
 	kind := "primitive"
 	if o, ok := call.Argument(0).(*goja.Object); ok {

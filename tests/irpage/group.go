@@ -166,7 +166,8 @@ func (l *launch) group(at [3]int) error {
 	return nil
 }
 
-// run runs the items from one group operation to the next.
+// run runs the items from one group operation to the next. It returns an error if items wait at different operations, or for one that
+// returned.
 func (g *group) run() error {
 	body := g.l.k.Body
 	if !g.l.meets {
@@ -322,7 +323,7 @@ func reduce(c ir.Combine, t ir.Type, values []uint64) {
 	}
 }
 
-// scanBlock computes the scan of values with steps that double up to most.
+// scanBlock computes the inclusive scan of values in place, with steps that double while they are below most.
 func scanBlock(c ir.Combine, t ir.Type, values []uint64, most int) {
 	for s := 1; s < most; s *= 2 {
 		before := append([]uint64(nil), values...)

@@ -32,7 +32,7 @@ type workload struct {
 	buffers    []ir.Type
 	dims       [][]int
 	result     int     // index of the buffer to compare
-	tolerance  float64 // relative; 0 for integers: bytes must agree, and 1% of 32-bit ones may differ, since C contracts
+	tolerance  float64 // relative beyond 1; 0 for integers: all bytes, but only 99 % of 32-bit ones must agree, since C contracts
 	scalars    []uintptr
 	group      [3]int // group size; zero for the language's default
 	symbol     string // name of the C function

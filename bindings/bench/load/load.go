@@ -31,7 +31,7 @@ func readText(path string) string {
 	return string(data)
 }
 
-// Share returns the share of the time of the processors that this process may use which others had since the beginning, from 0 to 1.
+// Share returns which share of the time of the processors that this process may use others used since the beginning, from 0 to 1.
 // Processes that it started count as its own. The share is 0 where the system does not tell it.
 func (m *Meter) Share() float64 {
 	now := m.ticks()

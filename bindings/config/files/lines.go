@@ -16,7 +16,7 @@ import (
 // around it.
 type lines map[string]int
 
-// unknown is the line of a value, and of those in it, of which none is known.
+// unknown marks a value whose line, and those of the values in it, cannot be found.
 const unknown = -1
 
 // inner returns the path of a value in a table.
@@ -63,7 +63,7 @@ func (l lines) addJSON(data []byte) error {
 type jsonWalk struct {
 	*json.Decoder
 	data   []byte
-	offset int // of which line is known
+	offset int // the line breaks before it are counted in line
 	line   int
 	lines  lines
 }

@@ -20,7 +20,7 @@ const patience = time.Second
 // Screen is how a terminal shows pictures.
 type Screen struct {
 	Protocol              Protocol
-	CellWidth, CellHeight int // of a character, in pixels
+	CellWidth, CellHeight int // of a character, in pixels; 8 and 16 if they are unknown
 }
 
 // A Terminal is the output of scripts at a terminal.

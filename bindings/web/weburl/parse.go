@@ -226,7 +226,7 @@ func (p *parser) withoutScheme(c rune) error {
 	return nil
 }
 
-// inherit copies path and query of the base URL and parses the rest of the reference.
+// inherit copies path and query of the base URL, and switches to the query or fragment state if c starts either.
 func (p *parser) inherit(c rune) {
 	p.u.path, p.u.query = slices.Clone(p.base.path), p.base.query
 	p.behindPath(c)
