@@ -348,8 +348,7 @@ type Launched struct {
 	Signature string   // of the kernel
 }
 
-// numberError returns err, the error of a number that a parameter does not hold. It replaces a diagnostic's hint, since the caller
-// cannot change the signature of an operation's kernel.
+// numberError returns the error of a number that a parameter does not hold, with a hint that does not ask to change the kernel.
 func numberError(err error) error {
 	if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
 		d.Rewrite = "write the number in the function, as in x.map(v => v * 0.5), or convert the elements there, as in f64(v)"

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// elements returns the number of elements of a shape, or an error if a launch along x cannot have so many items.
+// elements returns the number of elements of a shape, or an error if it is too large for a launch along x.
 func (r *Run) elements(dims []int) (int, error) {
 	n := product(dims)
 	if n > math.MaxInt32 {

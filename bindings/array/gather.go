@@ -308,8 +308,7 @@ func (r *Run) Concat(list []Array, axis int) (Array, error) {
 	return r.concat(list, axis, list[0].Dims(), nil)
 }
 
-// Stack joins arrays of equal type and shape along a new axis, which has the number axis in the result. A negative number counts from
-// the end of the result's axes.
+// Stack joins arrays of equal type and shape along a new axis. A negative axis counts from the end of the result's axes.
 func (r *Run) Stack(list []Array, axis int) (Array, error) {
 	end, err := r.begin("stack", list...)
 	if err != nil {

@@ -194,8 +194,7 @@ const (
 	leastPacked  = 1 << 20
 )
 
-// multiplyPanels multiplies the first rows of each matrix in a, those of whole tiles, by the only matrix in b, whose columns it packs.
-// tiles is the number of tiles below one another, each of as many rows as tileRows returns.
+// multiplyPanels multiplies the first rows of each matrix in a, which make up tiles, by the only matrix in b, whose columns it packs.
 func (r *Run) multiplyPanels(a, b, c Array, acc ir.Type, tiles int) error {
 	m, k, n := a.Dims()[1], a.Dims()[2], b.Dims()[2]
 	panels := divide(n, panelColumns)

@@ -19,8 +19,7 @@ type partAxis struct {
 }
 
 // Part returns the elements of ranges of the first axes, without the axes of single, like [Run.Slice]. They are not copied: the
-// array is a joined one, see [Run.Join], and the launch that takes it reads x in steps. A part without elements, or without axes,
-// is copied nevertheless.
+// array is a joined one, see [Run.Join], and the launch that takes it reads x in steps. A part without elements or axes is copied.
 func (r *Run) Part(x Array, ranges Ranges, single []bool) (Array, error) {
 	end, err := r.begin("slice", x)
 	if err != nil {
@@ -53,8 +52,7 @@ func (r *Run) Part(x Array, ranges Ranges, single []bool) (Array, error) {
 	return Array{Elem: x.Elem, joined: e}, nil
 }
 
-// placed returns a view in place of an input whose part is adjacent in memory, a range of the first axis. Other inputs it returns as
-// they are.
+// placed returns a view in place of an input whose part is a range of the first axis, and other inputs as they are.
 func (r *Run) placed(o Operand) (Operand, error) {
 	if o.part == nil {
 		return o, nil

@@ -111,8 +111,7 @@ func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 	return out, r.sortKeys(x, out, Array{}, rows, n, descending)
 }
 
-// sortKeys stores the sorted rows of n elements of x in out. Unless places is the zero Array, it stores the index in x of each
-// sorted element there.
+// sortKeys stores the sorted rows of n elements of x in out, and their elements' indices in places unless that is the zero Array.
 func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error {
 	count := int(x.Len())
 	if _, err := r.elements(x.Dims()); err != nil {

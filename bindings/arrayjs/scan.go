@@ -102,7 +102,7 @@ func scans() []method {
 }
 
 // unique returns a promise of the distinct elements, or with an axis of the distinct rows. With one of its options, the promise is of an
-// object that also has what the options ask for.
+// object that also has the arrays of the options.
 func unique(c *call, x array.Array) (goja.Value, error) {
 	c.most(0)
 	axis := c.axis(-1, array.All)

@@ -13,8 +13,8 @@ func Selects(d *offload.DeviceInfo) bool {
 	return fits(d) && (2*selectTile+items+1)*4 <= d.Limits.SharedBytes
 }
 
-// Select stores result(x, i) in out for each index i from 0 up to n for which keep(x, i) is true, in their order, and their number in
-// count. bind has the functions keep and result.
+// Select stores result(x, i) in out for each index i below n for which keep(x, i) is true, in order. It stores their number in count.
+// bind has the functions keep and result.
 func Select[A any](h Host[A], bind []Bind, n int, x, out, count A) error {
 	tiles := divide(n, selectTile)
 	counts, err := h.Temp(ir.I32, 1, tiles)

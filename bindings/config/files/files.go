@@ -72,7 +72,7 @@ func (e *missing) Error() string {
 
 func (e *missing) Unwrap() error { return fs.ErrNotExist }
 
-// near returns the path of a file in the folder of name that has a known extension and a similar name, or "" if there is none.
+// near returns the path of a file with a known extension and a similar name in the folder of name, or "" without one.
 func near(files fs.FS, name string) string {
 	entries, err := fs.ReadDir(files, path.Dir(name))
 	if err != nil {

@@ -235,7 +235,7 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 }
 
 // kernelOn returns the specialization's call on a device, whose first use encodes, registers and loads the IR like any other image.
-// It returns an error if a service that the kernel calls is missing or differs, or if an exact kernel is not exact on the device.
+// It returns an error if a service that the kernel calls is missing or differs. An exact kernel must be exact on the device.
 func (m *Module) kernelOn(k *Kernel, s *specialization, d *session.Device) (*session.Call, error) {
 	if s.calls {
 		if err := m.rpc.CheckCalls("launch", k.name, s.Compiled); err != nil {
@@ -522,7 +522,7 @@ func (m *Module) QueueLaunch(q *session.Queue, call goja.FunctionCall) (goja.Val
 }
 
 // countError returns the error for a wrong number of arguments. For one extra argument, it suggests that the kernel lacks the
-// item object, as in (x, y) => …, unless its first parameter is named g.
+// item object, as in (x, y) => …. It does not if the first parameter is named g.
 func (k *Kernel) countError(op string, requested int) error {
 	err := CountError(op, k.name, k.params, requested)
 	if item := k.fn.Item(); requested == len(k.params)+1 && item != "g" {

@@ -171,8 +171,8 @@ func union(a, b *opt.Launches) *opt.Launches {
 	return out
 }
 
-// roundedUp returns launches with each positive bound rounded up to 2ⁿ-1, which less than doubles it, and the negative lower bounds of
-// scalars rounded down likewise.
+// roundedUp returns launches with each positive bound rounded up to 2ⁿ-1, which less than doubles it. Negative lower bounds of scalars
+// are rounded down likewise.
 func roundedUp(l *opt.Launches) *opt.Launches {
 	up := func(n int64) int64 {
 		if n <= 0 {
