@@ -179,9 +179,9 @@ func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return c.rounded(v, t, at)
 }
 
-// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts of bits, and
-// results of masks, remainders and shifts by small constants. It also holds for coordinates, extents and constants up to 2²⁴, and
-// for sums, products and choices of these.
+// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts of bits,
+// coordinates, extents and constants up to 2²⁴. It holds for remainders and masks by such constants, and for right shifts by 8 bits
+// or more. It also holds for right shifts and choices of such values, and for their sums, differences and products with such constants.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def
@@ -464,7 +464,7 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 	return c.bigValue(r, at)
 }
 
-// bigValue returns a BigInt constant and reports one that neither i64 nor u64 holds.
+// bigValue returns a BigInt constant. It reports one that neither i64 nor u64 holds, and returns bad for it.
 func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
 	if !n.IsInt64() && !n.IsUint64() {
 		what := "has more than 64 bits"

@@ -337,7 +337,7 @@ func (c *compiler) decideParams(pass int) {
 	}
 }
 
-// moreSure adds parameters proved to be integers, and reports whether it added any.
+// moreSure adds to c.sure the parameters that their uses prove to be integers, and reports whether it added any.
 func (c *compiler) moreSure() bool {
 	before := c.sure
 	for _, p := range c.params {

@@ -143,7 +143,7 @@ func (l *layouts) bring(in *ir.Instr, to, from []*ir.Value) {
 	}
 }
 
-// of returns the layout of a buffer access.
+// of returns the layout of an access to a buffer or shared array.
 func (l *layouts) of(in *ir.Instr) Layout {
 	dims := in.Array.Rank // further indices belong to arrays in a record
 	if in.Path[0].Kind == ir.StepFlat {

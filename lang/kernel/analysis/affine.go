@@ -9,7 +9,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // index wraps or some index is out of bounds.
 type Strides [3]int32
 
-// Affine holds the values of type i32 and u32 that are affine in the item's identifiers.
+// Affine holds the values of type i32 and u32 that are affine in the item's identifiers, and all uniform values, whose strides are 0.
 type Affine struct {
 	u     *ir.Uniformity
 	forms Values[known]
@@ -75,7 +75,8 @@ func (w *affineWalk) set(v *ir.Value, f form) {
 	w.changed = w.a.lower(v, f) || w.changed
 }
 
-// of returns the form of an operand. It returns false for an operand not yet seen, which is a loop parameter.
+// of returns the form of an operand. It returns false for an operand whose form is not known yet: a loop parameter, or a value
+// computed from one.
 func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
 	k := w.a.forms.At(v)
 	return k.form, k.seen

@@ -238,7 +238,7 @@ func Checks(in *ir.Instr) uint32 {
 	return 0
 }
 
-// MayFault reports whether an instruction can end its work-item.
+// MayFault reports whether an instruction can end its work-item by a fault. Proved checks cannot.
 func MayFault(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Assert, ir.Uniform, ir.Call:

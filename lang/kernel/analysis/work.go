@@ -103,7 +103,8 @@ func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
 	return l, known && l.by != nil
 }
 
-// stepBeforeLaunch returns the launch parameter that every continue of a loop adds to its parameter i, or nil if there is none.
+// stepBeforeLaunch returns the value, known before the launch, that every continue of a loop adds to its parameter i. It returns nil if
+// there is none.
 func (s *Structure) stepBeforeLaunch(loop *ir.Instr, i int) (step *ir.Value) {
 	p := loop.Then.Params[i]
 	for _, c := range s.Continues[loop] {
@@ -125,7 +126,8 @@ func (s *Structure) stepBeforeLaunch(loop *ir.Instr, i int) (step *ir.Value) {
 	return step
 }
 
-// least returns a lower bound of an i32 that is a constant or a coordinate. It returns false for other values.
+// least returns a lower bound of an i32 that is a constant or, such as a coordinate or a size, an Item. It returns false for other
+// values.
 func least(v *ir.Value) (int64, bool) {
 	if n, ok := ConstInt(v); ok {
 		return n, true
@@ -133,8 +135,8 @@ func least(v *ir.Value) (int64, bool) {
 	return 0, v.Type == ir.I32 && v.Def != nil && v.Def.Op == ir.Item
 }
 
-// greatest returns an upper bound of v, or the greatest i32 if none is known. The function value returns the values of launch
-// parameters.
+// greatest returns an upper bound of v, or the greatest i32 if none is known. The function value returns the values of constants and
+// launch parameters, for which beforeLaunch is true.
 func (s *Structure) greatest(v *ir.Value, value func(*ir.Value) int64) int64 {
 	if v.Type != ir.I32 {
 		return math.MaxInt32
@@ -183,7 +185,7 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 }
 
 // Instrs returns the bound for a launch, or the greatest int64 if a counter may wrap or the bound is too large. The function value
-// returns the values of the loops' limits and steps.
+// returns the values of the constants and launch parameters on which the loops' limits and steps depend.
 func (w *Work) Instrs(value func(*ir.Value) int64) int64 { return w.bound(value, value) }
 
 // bound returns the bound for launches whose loops have the limits of limitOf and the steps of stepOf. It returns the
@@ -209,8 +211,8 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops reports for each counted loop whether an item executes at most that number of instructions in it, in every launch. It
-// reports false for a loop whose step is not a constant.
+// BriefLoops reports for each loop with a bound (see [FindWork]) whether an item executes at most the number most of instructions in it,
+// in every launch. It reports false for a loop whose step is not a constant. Loops without a bound have no entry.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -18,15 +18,15 @@ const hostCalls = "calls"
 const callSlots = 64
 
 // The words of the calls: a lock for each slot, then the slots. The host and the items never write the same word, and only items
-// change words atomically. A bus such as PCIe has no atomic operations that both sides take part in. The item that holds a lock
+// change words atomically. A bus such as PCIe need not support atomic operations of both sides. The item that holds a lock
 // writes its call, the number last. It waits until the host has written the number as that of the last answer.
 const (
 	slotAnswer  = 0  // 2 * the number of the last answered call, + 1 if it failed; written by the host
 	slotResult  = 1  // two words, the low one first; the error index if the call failed; written by the host
 	slotCall    = 8  // number of the last call: 1, 2 and so on
 	slotMessage = 9  // index of the call's message
-	slotItem    = 10 // coordinates
-	slotArgs    = 13
+	slotItem    = 10 // three words: the item's global coordinates
+	slotArgs    = 13 // the operands
 )
 
 // The results of a call's loop.
@@ -88,8 +88,9 @@ func (l *lowering) call(in *ir.Instr) {
 	}
 }
 
-// callStep emits an iteration of a call's loop. If asked is 0, the item tries to lock the slot: it writes its call there, or goes
-// on to the next slot. Otherwise it looks for the answer to the call with the number asked.
+// callStep emits an iteration of a call's loop. It leaves the loop if the launch is to stop. If asked is 0, the item then tries to
+// lock the slot: it writes its call there, or goes on to the next slot. Otherwise it looks for the answer to the call with the
+// number asked.
 func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, asked *ir.Value) {
 	records, zero, one := l.out.Records, l.zero(ir.U32), l.konst(ir.U32, 1)
 	exit := func(c *ir.Value, results ...*ir.Value) { l.leave(c, ir.Break, loop, results...) }
@@ -185,7 +186,8 @@ func (c *Calls) slot(n int) []uint32 {
 	return c.words[c.kernel.callStart()+callSlots+n*c.kernel.slotWords:][:c.kernel.slotWords]
 }
 
-// Next returns a pending call, to be answered with [Calls.Answer], or false if there is none. It returns each call once.
+// Next returns a pending call, to be answered with [Calls.Answer], or false if there is none. It returns each call once. Calls with
+// an invalid message index do not count: Next answers them with an error.
 func (c *Calls) Next() (call Call, ok bool) {
 	if c.kernel.slotWords == 0 {
 		return Call{}, false
@@ -251,7 +253,8 @@ func (c *Calls) answer(slot int, number uint32, bits uint64, err error) {
 	atomic.StoreUint32(&words[slotAnswer], number<<1|failed)
 }
 
-// Err returns the error of the failed call behind a fault. It returns nil for other faults and for nil.
+// Err returns the error of the failed call behind a fault. It returns nil for other faults and for nil. If the fault's record has no
+// valid error index, the error says that the device has overwritten the records.
 func (c *Calls) Err(fault *Record) error {
 	if fault == nil || fault.Kind != interp.CallFailed.String() || len(fault.Bits) != 1 {
 		return nil

@@ -86,7 +86,7 @@ func (e *emitter) toHalf(x *ir.Value) *ir.Value {
 	return e.sel(e.ne(x, x), u(0x7e00), r)
 }
 
-// fromHalf converts the bits of an f16, in the low half of a u32, to f32.
+// fromHalf converts the bits of an f16, in the low half of a u32, to f32. Every NaN becomes the canonical one.
 func (e *emitter) fromHalf(h *ir.Value) *ir.Value {
 	u := func(n uint64) *ir.Value { return e.konst(ir.U32, n) }
 	sign := e.bin(ir.Shl, e.and(h, u(0x8000)), e.i32(16))

@@ -177,8 +177,8 @@ func (e *exchange) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	return r
 }
 
-// reduceLanes emits the steps of a reduction within a subgroup from top downwards. Lane 0 has the result. n is the number of items,
-// and place the item's index among them.
+// reduceLanes emits the steps of a reduction within a subgroup, at distances of at most top lanes. Lane 0 has the result. n is the
+// number of items, and place the item's index among them.
 func (e *exchange) reduceLanes(c ir.Combine, v, place, n, top *ir.Value) *ir.Value {
 	none := e.identity(c, v.Type)
 	for s := e.options.SubgroupSize / 2; s > 0; s /= 2 {
@@ -245,7 +245,8 @@ func (e *exchange) scan(c ir.Combine, exclusive bool, x *ir.Value) *ir.Value {
 	return v
 }
 
-// uniformValue lowers Uniform: it returns the value of the first active item and faults in items that differ.
+// uniformValue lowers Uniform: it returns the value of the first active item. It faults in items that differ, unless
+// [Options.Unchecked] is set.
 func (e *exchange) uniformValue(in *ir.Instr, x *ir.Value) *ir.Value {
 	first := e.reduce(ir.CombineMin, e.number)
 	v := e.fetch(x, e.clamp(first))

@@ -9,7 +9,8 @@ import (
 
 // worthMeeting is the minimum number of operations of a loop body for each varying loop parameter. A barrier stores and loads
 // these parameters. A load at one index for all items of a row, but not of the group, becomes a gather and counts as
-// gatherCost. A sum with loads at consecutive indices always profits, since the loop of the kernel loads at a stride.
+// gatherCost. A loop with one such parameter and a load at consecutive indices, such as a sum, always profits: without the barrier
+// it loads at a stride.
 const (
 	worthMeeting = 4
 	gatherCost   = -2

@@ -14,7 +14,8 @@ type check struct {
 	faults        bool      // the index of an active item may be out of bounds
 }
 
-// locate computes the byte offset of an access and emits the comparisons of its indices.
+// locate computes the byte offset of an access and emits the comparisons of its indices with their extents. An index that is known
+// to be in bounds in every item has no check.
 func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks []check) {
 	r := in.Resolve()
 	a := l.arrays[in.Array]
@@ -117,7 +118,7 @@ func (l *lowering) addProduct(x, a, b *ir.Value) *ir.Value {
 }
 
 // access lowers a Load, Store or Atomic with its checks. Inactive items load like the others, so that uniform values stay
-// uniform, and store nothing.
+// uniform. They store in private arrays and, as firstStores says, zeros in some shared ones, but nowhere else.
 func (l *lowering) access(in *ir.Instr) {
 	args := l.all(in.Args)
 	n := in.NumIndices()
@@ -262,7 +263,8 @@ func (l *lowering) atomically(in *ir.Instr, t ir.Type, a *ir.Array, at *ir.Value
 	})[0])
 }
 
-// update returns the value that an atomic operation stores: old combined with x, or x itself for an exchange.
+// update returns the value that an atomic operation stores: old combined with x, or x itself for an exchange. A combined float that
+// is NaN is the canonical one.
 func (l *lowering) update(kind ir.AtomicKind, old, x *ir.Value) *ir.Value {
 	var v *ir.Value
 	switch kind {

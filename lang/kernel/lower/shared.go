@@ -36,7 +36,8 @@ func (f *firstStores) store(l *lowering, in *ir.Instr, a *ir.Array, t ir.Type, a
 	return true
 }
 
-// findFirstStores returns the stores of shared arrays that are proved to precede all loads.
+// findFirstStores returns the stores of shared arrays that are proved to write all elements before any load. It finds none if the
+// group size is unknown or the kernel has no group operations.
 func (l *lowering) findFirstStores() *firstStores {
 	f := &firstStores{stores: map[*ir.Instr]*variable{}}
 	if l.options.GroupSize[0] == 0 || !l.meets {

@@ -73,7 +73,7 @@ const nestedJumps = "nested jumps"
 const wideIndices = "wide indices"
 
 // leafNames maps each operation to its types, and each type to whether the leaf is optional. The type is "" for operations
-// without operands.
+// that [Leaves] lists without types.
 var leafNames = later.Value[map[string]map[string]bool]{Make: func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for _, l := range Leaves {
@@ -103,7 +103,7 @@ type Target struct {
 }
 
 // NewTarget returns a target with the named optional leaves, such as "min.f32" or, for all types, "mulhi". It returns an error
-// for a name that is not listed here.
+// for a name that is neither an optional leaf of [Leaves] nor one of the following.
 //
 // Further names are capabilities: "nested jumps" allows break and continue to leave several constructs at once. "calls" means
 // that the host serves the records while a launch runs. "wide indices" computes addresses from global identifiers in 64 bits.
@@ -136,8 +136,8 @@ func NewTarget(name string, leaves ...string) (*Target, error) {
 	return t, nil
 }
 
-// Has reports whether the target has an optional leaf for a type, which is Void for operations without operands. It returns
-// false for required leaves.
+// Has reports whether the target has an optional leaf for a type, which is Void for operations that [Leaves] lists without types. It
+// returns false for required leaves.
 func (t *Target) Has(leaf string, typ ir.Type) bool {
 	if typ == ir.Void {
 		return t.native[leaf+"."]

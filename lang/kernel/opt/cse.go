@@ -163,8 +163,8 @@ func (m *cse) structured(in *ir.Instr) {
 	m.apply(e)
 }
 
-// duplicate replaces the result of an instruction by an available one, and reports whether it did. Otherwise it makes the result
-// available and applies the instruction's effect.
+// duplicate replaces the result of an instruction by an available one, and reports whether it did. Otherwise it applies the
+// instruction's effect, and makes a loaded, stored or computed value available.
 func (m *cse) duplicate(in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.Load:
@@ -244,7 +244,7 @@ func (x expression) hash() uint64 {
 	return h
 }
 
-// equals reports whether two expressions have the same value.
+// equals reports whether two expressions are the same, so that they have the same value.
 func (x expression) equals(y expression) bool {
 	a, b := x.in, y.in
 	if x.load || y.load {

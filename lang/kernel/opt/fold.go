@@ -25,7 +25,7 @@ type folder struct {
 	k       *ir.Kernel
 	s       *analysis.Structure
 	subst   analysis.Values[*ir.Value] // replacement of a value; never itself replaced
-	order   analysis.Values[int]       // definition order, from 1, to determine visibility outside
+	order   analysis.Values[int]       // definition order, from 1; 0 if not defined yet
 	defined int                        // number of values defined so far
 	nans    *analysis.NaNs             // analysis of the original kernel; nil if it has no Quant
 	changed bool

@@ -187,8 +187,8 @@ func (f *folder) floatRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	return nil
 }
 
-// exactReciprocal returns 1/c if c and 1/c are normal powers of two, in which case multiplication replaces division. It
-// returns false for other constants.
+// exactReciprocal returns the bits of 1/c if the float with bits c and its reciprocal are normal powers of two, of either sign. A
+// multiplication then replaces the division. It returns false for other constants.
 func exactReciprocal(t ir.Type, c uint64) (uint64, bool) {
 	x := math.Float64frombits(c)
 	limit := 1022

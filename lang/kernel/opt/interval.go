@@ -47,7 +47,8 @@ func mulOK(a, b int64) (int64, bool) {
 	return a * b, hi == 0 && lo <= math.MaxInt64
 }
 
-// fit returns the interval lo to hi if it is within the type, and the full interval and false otherwise.
+// fit returns the interval lo to hi and true if ok is true and the type has all its values. Otherwise it returns the type's full
+// interval and false.
 func fit(t ir.Type, lo, hi int64, ok bool) (interval, bool) {
 	r := interval{lo, hi}
 	if !ok || !r.within(full(t)) {

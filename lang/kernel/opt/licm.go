@@ -61,7 +61,8 @@ func (h *licm) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 	return asks, loops
 }
 
-// mayBeInvariant reports whether values can be invariant after all possible moves.
+// mayBeInvariant reports whether all values of vs may be invariant after all possible moves. It assumes so of operands that are more
+// than depth operations away.
 func (h *licm) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
 	for _, v := range vs {
 		if depth == 0 || h.s.Invariant(v, loop) {

@@ -87,7 +87,7 @@ func (p *prover) loop(in *ir.Instr) {
 // steps states that an integer differs from first by a multiple of size, a power of two. Wrapping preserves this property.
 type steps struct{ first, size int64 }
 
-// findSteps records the steps of parameter i of a loop if it has a constant initial value and constant increments.
+// findSteps records the steps of parameter i of a loop if it has a constant initial value and constant increments, all of them even.
 func (p *prover) findSteps(loop *ir.Instr, i int) {
 	first, ok := analysis.ConstInt(loop.Args[i])
 	all := int64(0)

@@ -68,7 +68,7 @@ func (u *unroller) choose() {
 }
 
 // needs returns the loops on whose counters the indices of each private array depend. unfit has the arrays whose indices depend on
-// other values too. It also has those with other accesses than Zero, and loads and stores without conversion.
+// other values too. It also has those with an access that is neither Zero nor a load or store without conversion.
 func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*ir.Array]bool) {
 	loops, unfit = map[*ir.Array]map[*ir.Instr]bool{}, map[*ir.Array]bool{}
 	u.k.Body.Walk(func(in *ir.Instr) {
@@ -266,7 +266,7 @@ func (u *unroller) block(b *ir.Block) {
 	b.Instrs = out
 }
 
-// expand appends the iterations of a loop.
+// expand appends the iterations of a loop to out, and records the loop's results in u.subst.
 func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
 	p := u.trips[loop]
 	last := loop.Then.Terminator()

@@ -252,7 +252,8 @@ func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 	return c.after(v.Type, n), true
 }
 
-// change is the change of a value in one iteration: its parameter plus a value in by, or a value in other.
+// change describes a value of an iteration: the loop's parameter plus a value in by if hasBy is set, or a value in other if hasOther
+// is set.
 type change struct {
 	by, other       interval
 	hasBy, hasOther bool
@@ -513,7 +514,7 @@ func unrounded(t ir.Type, r interval) interval {
 	return r
 }
 
-// widenedInt returns the 32-bit integer that was converted to a float, or nil.
+// widenedInt returns the 32-bit integer that was converted to the float v, or nil if there is none or it is a constant.
 func widenedInt(v *ir.Value) *ir.Value {
 	if d := v.Def; d != nil && d.Op == ir.Convert && (d.Args[0].Type == ir.I32 || d.Args[0].Type == ir.U32) && !isConst(d.Args[0]) {
 		return d.Args[0]
@@ -521,8 +522,8 @@ func widenedInt(v *ir.Value) *ir.Value {
 	return nil
 }
 
-// real returns the interval of a float that is a parameter, a constant or a converted integer. It returns false for other
-// values.
+// real returns the interval of a float that is a parameter with known bounds, a converted integer, or a constant of a magnitude
+// below 2^53. It returns false for other values.
 func (w *wrapSearch) real(v *ir.Value) (interval, bool) {
 	if r, ok := w.reals[v]; ok {
 		return r, true

@@ -91,7 +91,7 @@ type checker struct {
 	sites  map[kernel.Place]int
 }
 
-// block returns a block with an assertion after each operation that may wrap.
+// block returns a block with an assertion after each operation that may wrap and whose full value matters.
 func (k *checker) block(b *ir.Block) *ir.Block {
 	if b == nil {
 		return nil

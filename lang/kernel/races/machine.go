@@ -6,11 +6,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// Limits of the evaluation of items. A loop that exceeds them is left with unknown results.
+// Limits of the evaluation of items. A loop that exceeds one of the first three is left with unknown results. Accesses and guards
+// beyond the others are dropped.
 const (
-	maxTrips     = 64
-	maxItemSteps = 3_000
-	maxSteps     = 150_000
+	maxTrips     = 64      // iterations of a loop
+	maxItemSteps = 3_000   // instructions of an item
+	maxSteps     = 150_000 // instructions of all items
 	maxAccesses  = 512 // per item
 	maxPath      = 64  // guards of a path
 )
@@ -31,8 +32,8 @@ type address struct {
 	known bool
 	off   int64 // bytes from the base, if known
 	size  int64
-	id    uint64
-	index val // an unknown index
+	id    uint64 // equal for equal addresses
+	index val    // an unknown index
 }
 
 // access is an access of one item.
@@ -180,7 +181,7 @@ func (m *machine) base(a *ir.Array) uint64 {
 	return id
 }
 
-// suggest records a constant as the coordinate of an item to sample.
+// suggest records an integer constant from 9 to 2^31−1 as the coordinate of an item to sample. It records at most 20.
 func (m *machine) suggest(t ir.Type, bits uint64) {
 	if t.IsInt() {
 		if n := scalar.Signed(t, bits); n > 8 && n < 1<<31 && len(m.hints) < 20 {

@@ -144,8 +144,8 @@ func compute(in *ir.Instr, args []val) (r val, ok bool) {
 	return r, true
 }
 
-// simplified returns the result of an operation that one known operand decides, or two equal ones. It returns false for
-// other operations.
+// simplified returns the result of an operation that one known operand decides, or two equal ones, or that changes only NaNs. It
+// returns false for other operations.
 func simplified(in *ir.Instr, args []val) (val, bool) {
 	t := in.Type()
 	if in.Op == ir.Select && args[0].known {

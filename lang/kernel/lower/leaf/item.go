@@ -149,7 +149,8 @@ func (t *item) access(in *ir.Instr) {
 	}
 }
 
-// atomicWord updates a word of the records, which the host and other launches may access concurrently.
+// atomicWord executes an atomic operation on a word of the records and returns the old value. The host may access the word at the
+// same time.
 func (t *item) atomicWord(in *ir.Instr, p *uint32) uint64 {
 	for {
 		old := atomic.LoadUint32(p)
@@ -178,7 +179,7 @@ var updates = later.Value[map[ir.AtomicKind]ir.Op]{Make: func() map[ir.AtomicKin
 		ir.AtomicAnd: ir.And, ir.AtomicOr: ir.Or, ir.AtomicXor: ir.Xor}
 }}
 
-// update returns the value that an optional atomic operation stores, from the old value and its operand.
+// update returns the value that an optional atomic operation other than exchange stores, from the old value and its operand x.
 func update(in *ir.Instr, old, x uint64) uint64 {
 	v := in.Results[0]
 	r, _ := scalar.Eval(&ir.Instr{Op: updates.Get()[in.Atomic], Args: []*ir.Value{v, v}, Results: in.Results}, old, x)
