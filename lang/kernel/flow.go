@@ -113,7 +113,7 @@ func (c *compiler) jump(e *exit) {
 	c.terminate(in)
 }
 
-// arrive continues after the construct of an exit, at the join of its jumps.
+// arrive continues after the construct of an exit, at the join of its jumps. Without jumps the code that follows is unreachable.
 func (c *compiler) arrive(e *exit) {
 	if len(e.jumps) == 0 {
 		c.terminate(&ir.Instr{Op: ir.Unreachable})
@@ -230,7 +230,7 @@ func (c *compiler) skipped(vars []*variable, body func() value) value {
 }
 
 // branch compiles if (cond) yes else no, for statements and expressions. sets are the variables assigned in the sides. The
-// result, if the sides have values, is their phi.
+// result, if the sides have values, is their phi. Of a constant cond, only the selected side's code is kept.
 func (c *compiler) branch(cond value, test syntax.Span, sets syntax.Sets, yes, no func() value) value {
 	return c.choose(cond, test, test, sets, yes, no)
 }

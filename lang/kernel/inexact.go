@@ -13,7 +13,7 @@ import (
 
 // Held returns the number that an element of type t holds for x. ok is false if the difference is more than the usual rounding.
 // Then an integer of at most 2⁵³ becomes another one, or a number becomes 0 or infinite. An integer type may also drop a fraction
-// or high bits.
+// or high bits. For bool and 64-bit integers Held returns x and true, whatever x is.
 func Held(x float64, t ir.Type) (now float64, ok bool) {
 	switch {
 	case t == ir.Bool:

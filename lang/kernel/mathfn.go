@@ -112,7 +112,8 @@ func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Ca
 	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: fn, Args: regs}, t))
 }
 
-// floats converts arguments to their common float type, or to the real type if all are integers.
+// floats converts arguments to the wider type of the float registers among them, or to the real type if there are none. It reports a
+// 64-bit integer as an error and returns false.
 func (c *compiler) floats(args []value, x *syntax.Call) (regs []*ir.Value, t ir.Type, ok bool) {
 	t = ir.Void
 	for i, a := range args {
@@ -474,7 +475,8 @@ func narrowing(t ir.Type) string {
 	return fmt.Sprintf("x & %#x", 1<<(8*t.Size())-1)
 }
 
-// convert emits an explicit conversion: integers wrap; floats saturate, and NaN becomes 0.
+// convert emits an explicit conversion: integers wrap; floats saturate, and NaN becomes 0. It reports 8-bit and 16-bit integer types as
+// errors.
 func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
 		return bad

@@ -268,7 +268,8 @@ func cheap(b *ir.Block) bool {
 	return true
 }
 
-// likeEither returns the value taken of a conditional with a constant condition, converted to the join of both types.
+// likeEither returns taken, the value that a constant condition selects. A register is converted to the join of the types of taken and
+// other, if other is a scalar and the types have a join.
 func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
 	if taken.kind == kReg && other.isScalar() {
 		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {

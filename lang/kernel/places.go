@@ -36,7 +36,7 @@ func (c *compiler) note(v *ir.Value, at syntax.Span, operands ...syntax.Span) {
 }
 
 // explicit marks an integer that the source wraps explicitly: x | 0, x >>> 0 or u32(x). The mark is an Or with 0, which the
-// optimizer removes.
+// optimizer removes. Other values, and results of operations that cannot wrap, are unchanged.
 func (c *compiler) explicit(v value) value {
 	if v.kind != kReg || !v.reg.Type.IsInt() {
 		return v

@@ -83,7 +83,8 @@ func (c *compiler) effect(x syntax.Expr) {
 	}
 }
 
-// mayAct reports whether an expression may have a side effect.
+// mayAct reports whether an expression has the form of one with a side effect: an assignment, an update, a call or void x. It looks
+// into the branches of ?:, the right operands of && and ||, and the last operand of a comma.
 func mayAct(x syntax.Expr) bool {
 	switch x := x.(type) {
 	case *syntax.Assign, *syntax.Update, *syntax.Call:

@@ -12,8 +12,8 @@ const (
 	maxTrips     = 64      // iterations of a loop
 	maxItemSteps = 3_000   // instructions of an item
 	maxSteps     = 150_000 // instructions of all items
-	maxAccesses  = 512 // per item
-	maxPath      = 64  // guards of a path
+	maxAccesses  = 512     // per item
+	maxPath      = 64      // guards of a path
 )
 
 // kind is the kind of an access.

@@ -173,7 +173,8 @@ func (l *Lane[T]) Begin(c *queue.Command) error {
 	return nil
 }
 
-// carry enqueues the waiting commands in order.
+// carry enqueues the waiting commands in order, each when it is ready. It settles one that was stopped before with [queue.ErrStopped],
+// and one that the stream does not enqueue with the stream's error.
 func (l *Lane[T]) carry() {
 	for {
 		l.mu.Lock()
@@ -209,7 +210,7 @@ func (l *Lane[T]) carry() {
 	}
 }
 
-// start enqueues a command, and stops it if that was requested meanwhile.
+// start enqueues a command, and stops a launch if that was requested meanwhile and the device can end it on request.
 func (l *Lane[T]) start(f *Flight[T]) error {
 	if err := l.Enqueue(f); err != nil {
 		return err
@@ -295,8 +296,9 @@ func (l *Lane[T]) end(f *Flight[T], failed error) {
 	})
 }
 
-// done reports whether a command is settled, and settles a command that has ended. started reports whether the driver has the
-// command; otherwise it cannot have ended. The caller is a user of the command.
+// done reports whether a command is settled, and settles a command that has ended. It leaves a launch that prints to a goroutine and
+// returns false. started reports whether the driver has the command; otherwise it cannot have ended. The caller is a user of the
+// command.
 func (l *Lane[T]) done(f *Flight[T], started bool) bool {
 	select {
 	case <-f.settled:

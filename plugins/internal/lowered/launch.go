@@ -65,7 +65,7 @@ func (s *Launch) Clear() {
 // Empty reports whether the launch has no work-items.
 func (s *Launch) Empty() bool { return s.Size[0] == 0 || s.Size[1] == 0 || s.Size[2] == 0 }
 
-// Whole reports whether all groups of the launch are complete.
+// Whole reports whether all groups of the launch are complete. The group size must be set.
 func (s *Launch) Whole() bool {
 	return s.Size[0]%s.Group[0] == 0 && s.Size[1]%s.Group[1] == 0 && s.Size[2]%s.Group[2] == 0
 }

@@ -64,8 +64,8 @@ func (r *Run[R]) Stop() {
 // Release makes the records available to other launches.
 func (r *Run[R]) Release() { r.pool.Put(r.records) }
 
-// End delivers the prints of the launch and returns its fault. A service that gave up because the launch was stopped is no fault.
-// If the driver failed to run the launch, ended is false and End only refuses further calls.
+// End delivers the prints of the launch and returns its fault, or an error if prints were lost. A service that gave up because the
+// launch was stopped is no fault. If the driver failed to run the launch, ended is false and End only refuses further calls.
 func (r *Run[R]) End(ended bool) error {
 	r.answers.Lock()
 	r.over = true

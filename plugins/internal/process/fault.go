@@ -41,7 +41,7 @@ const (
 // plus the function's number in the list of overrides, and the Address an argument of the call.
 const Ended = 256
 
-// Error describes the fault with its address and instruction.
+// Error describes the fault: its cause, the accessed address if there is one, and in most cases the address of the instruction.
 func (f *Fault) Error() string {
 	at := fmt.Sprintf("pc %#x", f.PC)
 	const kernel = 0x80 // si_code of a general protection fault, which has no address
