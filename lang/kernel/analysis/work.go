@@ -211,8 +211,8 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops reports for each loop with a bound (see [FindWork]) whether an item executes at most the number most of instructions in it,
-// in every launch. It reports false for a loop whose step is not a constant. Loops without a bound have no entry.
+// BriefLoops reports, for each loop that has a bound by [FindWork], whether an item never executes more instructions in it than most.
+// It reports false for a loop whose step is not a constant. Loops without a bound have no entry.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -135,7 +135,7 @@ func orderedUpdate[T integer](kind ir.AtomicKind) func(old, x T) T {
 	return func(old, x T) T { return max(old, x) }
 }
 
-// floatUpdate returns the update function of float arithmetic, or nil for operations that floats lack.
+// floatUpdate returns the update function of Add, Sub, Min or Max of floats, or nil for other operations.
 func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:

@@ -104,9 +104,9 @@ func (f *frame) fill(reg int, t ir.Type, bits uint64) {
 	}
 }
 
-// Run runs the groups first to last−1 of a launch prepared by [Program.Prepare], and returns the first fault, or nil. A fault
-// ends only its work-item. Run panics if the launch or the worker is of another program. Only one goroutine may use the worker
-// at a time.
+// Run runs the groups first to last−1 of a launch prepared by [Program.Prepare], and returns the first fault, or nil. It ignores
+// numbers of groups that the launch does not have. A fault ends only its work-item. Run panics if the launch or the worker is of
+// another program. Only one goroutine may use the worker at a time.
 func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	if l.program != p || w.program != p {
 		panic("interp: the launch was not prepared for this program, or the worker is another's")

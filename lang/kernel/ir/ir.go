@@ -156,7 +156,8 @@ func (in *Instr) Type() Type {
 	return Void
 }
 
-// IsPure reports whether the instruction is subject to CSE, code motion and DCE.
+// IsPure reports whether the instruction has no effect, cannot fault, and has the same result wherever an item executes it. An integer
+// division is pure if its divisor is proved not to be zero.
 func (in *Instr) IsPure() bool {
 	if in.Op == Div || in.Op == Rem {
 		return in.Args[0].Type.IsFloat() || in.Proved&ProvedDivisor != 0
@@ -197,8 +198,8 @@ func (b *Block) Walk(visit func(*Instr)) {
 	}
 }
 
-// ObservesGroup reports whether the kernel's result depends on the group size. The language's default sizes then apply, and the
-// plugin cannot choose.
+// ObservesGroup reports whether the kernel's result may depend on the group size, by a group or subgroup operation, a coordinate or a
+// shared array. The language's default sizes then apply, and the plugin cannot choose.
 func (k *Kernel) ObservesGroup() bool {
 	observes := false
 	k.Body.Walk(func(in *Instr) {
@@ -308,7 +309,7 @@ type Resolved struct {
 // Flat is the entry of [Resolved.Extents] for an index over all elements of a Global array, and for a byte offset in any array.
 const Flat = -4
 
-// Resolve resolves the path of an access.
+// Resolve resolves the path of an access. It returns the zero Resolved if the path is invalid.
 func (in *Instr) Resolve() Resolved {
 	n := in.NumIndices()
 	room := make([]int, 3*n)

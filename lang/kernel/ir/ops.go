@@ -107,7 +107,8 @@ func (op Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(op))
 }
 
-// IsPure reports whether the result depends only on the operands and there is no side effect, so that CSE and DCE apply.
+// IsPure reports whether the result depends only on the operands, the item and the launch, and there is no side effect. CSE and DCE
+// then apply.
 // Integer Div and Rem are pure only if the divisor is proved nonzero; see [Instr.IsPure].
 func (op Op) IsPure() bool {
 	return op.IsArith() && op != Div && op != Rem || op == Extent || op == Item

@@ -139,7 +139,7 @@ func Store(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// HalfToFloat converts a binary16 to a float32.
+// HalfToFloat converts a binary16 to a float32. Every NaN becomes the canonical one.
 func HalfToFloat(h uint16) float32 {
 	sign, e, m := uint32(h>>15)<<31, int(h>>10&0x1f), uint32(h&0x3ff)
 	switch {
@@ -153,7 +153,7 @@ func HalfToFloat(h uint16) float32 {
 	return math.Float32frombits(sign | math.Float32bits(float32(m)/(1<<24)))
 }
 
-// FloatToHalf rounds x to binary16, ties to even.
+// FloatToHalf rounds x to binary16, ties to even. Every NaN becomes the canonical one.
 func FloatToHalf(x float32) uint16 {
 	b := math.Float32bits(x)
 	sign, b := uint16(b>>16&0x8000), b&0x7fffffff

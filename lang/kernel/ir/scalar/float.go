@@ -133,7 +133,8 @@ func FMA32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// Fmod returns the exact remainder of x/y with the sign of x, by long division of the significands.
+// Fmod returns the exact remainder of x/y with the sign of x, by long division of the significands. It returns NaN if x is infinite, y is
+// 0 or either is NaN.
 func Fmod(x, y float64) float64 {
 	if x != x || y != y || math.IsInf(x, 0) || y == 0 {
 		return math.NaN()

@@ -18,8 +18,8 @@ type Monoid[T any] interface {
 	Zip(x, y []T)
 }
 
-// Reduce sets each element of t to the reduction of t: t[l] op t[l+s], for s from half of the next power of two down to 1.
-// Missing elements have the identity.
+// Reduce sets each element of t to the reduction of t. It halves s from half of the least power of two that is at least len(t), down to
+// 1. In each step it sets t[l] to t[l] op t[l+s] for each l < s, with the identity for elements that t does not have.
 func Reduce[T any, M Monoid[T]](m M, t []T) {
 	identity := m.Identity()
 	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
@@ -53,14 +53,15 @@ func Scan[T any, M Monoid[T]](m M, t []T) {
 	}
 }
 
-// ScanExclusive computes an exclusive scan: the inclusive one, shifted by one item, with the identity first.
+// ScanExclusive computes an exclusive scan: the inclusive one, shifted by one item, with the identity first. t must not be empty.
 func ScanExclusive[T any, M Monoid[T]](m M, t []T) {
 	Scan(m, t)
 	copy(t[1:], t)
 	t[0] = m.Identity()
 }
 
-// HillisSteele computes an inclusive scan: t[l] = t[l-s] op t[l], for s = 1, 2, 4 and so on.
+// HillisSteele computes an inclusive scan. For s = 1, 2, 4 and so on below len(t), it sets each t[l] with l >= s to t[l-s] op t[l], both
+// as they were before the step.
 func HillisSteele[T any, M Monoid[T]](m M, t []T) {
 	for s := 1; s < len(t); s *= 2 {
 		for l := len(t) - 1; l >= s; l-- {

@@ -78,7 +78,7 @@ func boolean(op ir.Op, a []uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Signed returns the value of the bits of a signed integer or bool.
+// Signed returns the value of the bits of a bool, or of an integer of 32 or 64 bits. A u64 of 2^63 or more becomes negative.
 func Signed(t ir.Type, b uint64) int64 {
 	if t == ir.I32 {
 		return int64(int32(b))
