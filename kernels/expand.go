@@ -25,7 +25,7 @@ func (l *Library) Expand(m *ir.Module) error {
 	return nil
 }
 
-// ExpandKernel expands one kernel of a module.
+// ExpandKernel expands one kernel of a module like [Library.Expand]. If it returns an error, the kernel is unchanged.
 func (l *Library) ExpandKernel(k *ir.Kernel) error {
 	if err := l.check(k); err != nil {
 		return err

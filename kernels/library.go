@@ -81,7 +81,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the device library has no function %s for %s; it has %s", e.Fn, e.Type, strings.Join(e.Has, ", "))
 }
 
-// Code returns the error code.
+// Code returns "not-found", an error code of runtime/offload.
 func (e *UnknownError) Code() string { return "not-found" }
 
 // New decodes the embedded library.
@@ -123,7 +123,7 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 }
 
 // Leaving returns a library that does not expand calls of some functions, named like "fast.rsqrt.f32", for which a target
-// has instructions. "extension.dot4" names an extension operation.
+// has instructions. "extension.dot4" names an extension operation. Names of earlier calls of Leaving are not kept.
 func (l *Library) Leaving(names ...string) *Library {
 	return &Library{functions: l.functions, left: names}
 }

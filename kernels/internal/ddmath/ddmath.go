@@ -132,7 +132,7 @@ func sincos(t Value) (sin, cos Value) {
 	return sin, cos
 }
 
-// Error returns the difference of got and v·2ⁿ in units in the last place of float64.
+// Error returns the absolute difference of got and v·2ⁿ in units in the last place of float64.
 func Error(got float64, v Value, n int) float64 {
 	_, e := math.Frexp(v.High)
 	if v.High == math.Ldexp(0.5, e) && v.Low < 0 {

@@ -67,10 +67,10 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Code returns the ID of the first diagnostic.
+// Code returns the ID of the first diagnostic. The list must not be empty.
 func (l List) Code() string { return l[0].Code() }
 
-// Hint returns the rewrite of the first diagnostic.
+// Hint returns the rewrite of the first diagnostic. The list must not be empty.
 func (l List) Hint() string { return l[0].Hint() }
 
 // Unwrap returns the diagnostics, so that errors.As finds each.

@@ -70,7 +70,7 @@ func element(t ir.Type, bits uint64) string {
 }
 
 // operand returns the expression of argument i. If all arguments are constants, it is a call that hides the value from Go, which
-// would evaluate the operation exactly.
+// would evaluate the operation exactly. A bool needs no such call.
 func (e *emitter) operand(in *ir.Instr, i int) string {
 	for _, v := range in.Args {
 		if v.Def == nil || v.Def.Op != ir.Const {
@@ -245,7 +245,7 @@ func (e *emitter) saturate(to ir.Type, x string) string {
 	return fmt.Sprintf("%s(float64(%s))", e.file.help(name), x)
 }
 
-// bitcast returns a bitcast expression, which canonicalizes NaNs.
+// bitcast returns a bitcast expression. An integer receives the canonical bits of a NaN.
 func (e *emitter) bitcast(from, to ir.Type, x string) string {
 	switch {
 	case from == to:

@@ -17,7 +17,7 @@ type draws struct {
 // chance reports whether a choice with a probability in percent is taken.
 func (d *draws) chance(percent int) bool { return d.IntN(100) < percent }
 
-// one returns an element of a list.
+// one returns a random element of a list, which must not be empty.
 func one[T any](r interface{ IntN(n int) int }, list []T) T { return list[r.IntN(len(list))] }
 
 // bits returns random bits of a value of the type.

@@ -110,7 +110,7 @@ func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	return 0, false
 }
 
-// identifier converts a name to a C identifier.
+// identifier returns k_ and the name, in which underscores replace all characters but ASCII letters and digits.
 func identifier(name string) string {
 	out := strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

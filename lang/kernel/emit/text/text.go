@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Scalars returns the private arrays of one scalar that a variable can replace, with the type of the variable. All accesses to
-// such an array have that type and a constant offset.
+// Scalars returns the private arrays of one scalar in a lowered kernel that a variable can replace, with the type of the variable.
+// All accesses to such an array have that type and a constant offset.
 func Scalars(k *ir.Kernel) map[*ir.Array]ir.Type {
 	scalars := map[*ir.Array]ir.Type{}
 	for _, a := range k.Arrays {

@@ -315,7 +315,8 @@ func store(p unsafe.Pointer, size int, x uint64) {
 	}
 }
 
-// update updates memory atomically, because other launches and the host may access it concurrently.
+// update performs an atomic operation on memory, which other launches and the host may access concurrently. It returns the old
+// value.
 func update(p unsafe.Pointer, in *instr, x, y uint64) uint64 {
 	for {
 		if in.kind.size == 4 {
