@@ -60,8 +60,8 @@ func ScanExclusive[T any, M Monoid[T]](m M, t []T) {
 	t[0] = m.Identity()
 }
 
-// HillisSteele computes an inclusive scan. For s = 1, 2, 4 and so on below len(t), it sets each t[l] with l >= s to t[l-s] op t[l], both
-// as they were before the step.
+// HillisSteele computes an inclusive scan. For s = 1, 2, 4 and so on below len(t), it sets t[l] to t[l-s] op t[l], if l >= s. The
+// operands are those before the step.
 func HillisSteele[T any, M Monoid[T]](m M, t []T) {
 	for s := 1; s < len(t); s *= 2 {
 		for l := len(t) - 1; l >= s; l-- {
