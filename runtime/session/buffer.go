@@ -28,6 +28,7 @@ type BufferOptions struct {
 	Pos           offload.Position // position of the allocation in the script
 	Owner         uint64           // see [Object]
 	Context       context.Context  // ends the wait for memory in use and for space in the queue; nil: no limit
+	RunAhead      bool             // do not wait for memory that was freed while commands use it, as they may wait for the caller
 }
 
 // Buffer is typed memory of a device, or a view of a part of such memory.
@@ -163,6 +164,9 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if !opts.RunAhead {
+		d.retired.KeepPace(ctx, size)
+	}
 	raw, err := d.allocate(ctx, size, opts.Kind, opts.Label)
 	if err != nil {
 		return nil, err
@@ -220,7 +224,6 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 		return nil, err
 	}
 	d.retired.Reap()
-	d.retired.KeepPace(ctx, size)
 	raw, err := d.raw.Allocate(size, kind)
 	for _, reclaim := range []func(context.Context) bool{d.reclaim, d.collectGarbage} {
 		if offload.CodeOf(err) != offload.OutOfResources {

@@ -13,7 +13,7 @@ import (
 
 // Allocate allocates a buffer within the engine's limits.
 func (m *Module) Allocate(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
-	opts.Context, opts.Owner = m.Engine.Running(), m.queues.Owner()
+	opts.Context, opts.Owner, opts.RunAhead = m.Engine.Running(), m.queues.Owner(), m.queues.MayNeedScript()
 	limit := m.Engine.Options().Limits.DeviceMemory
 	if limit == 0 {
 		return d.NewBuffer(opts)

@@ -143,7 +143,7 @@ func Refuse(err error) error {
 // commands of the queue may wait for the event loop.
 func (p *Pipeline) finish(q *session.Queue, v goja.Value, out []Output) (goja.Value, error) {
 	e := p.m.Engine
-	if !lang.IsPromise(v) && !p.m.queues.Waiting() && !p.m.rpc.HasHandlers() {
+	if !lang.IsPromise(v) && !p.m.queues.MayNeedScript() {
 		return nil, p.store(e.Running(), q, out)
 	}
 	promise, resolve, _ := e.VM().NewPromise() // holds nothing, so that a script's promise that can no longer settle ends the run

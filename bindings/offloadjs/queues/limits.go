@@ -22,6 +22,9 @@ func (m *Module) WaitForSpace(q *session.Queue) error {
 	return m.rpc.WaitServing(func() error { return q.WaitForSpace(ctx) })
 }
 
+// MayNeedScript reports whether commands may wait for the script: for one of its services, or a function of queue.host.
+func (m *Module) MayNeedScript() bool { return m.Waiting() || m.rpc.HasHandlers() }
+
 // A use pairs a queue with the scope that issued the last command.
 type use struct {
 	queue *session.Queue
