@@ -31,10 +31,7 @@ func (p *platform) Info() offload.PlatformInfo {
 
 func (p *platform) Devices() []offload.Device { return []offload.Device{p.device} }
 
-func (p *platform) Close() error {
-	p.device.memory.Close()
-	return nil
-}
+func (p *platform) Close() error { p.device.memory.Close(); return nil }
 
 // CheckImage refuses images that no device here can load. Scripts and orepl image list --devices show the reason.
 func (p *platform) CheckImage(img *offload.Image) error {
@@ -93,10 +90,7 @@ func (b *block) Size() int64              { return int64(len(b.memory.Bytes())) 
 func (b *block) Kind() offload.MemoryKind { return b.kind }
 func (b *block) Bytes() []byte            { return nil }
 
-func (b *block) Free() error {
-	b.freed.Store(true)
-	return b.memory.Free()
-}
+func (b *block) Free() error { b.freed.Store(true); return b.memory.Free() }
 
 func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
 	return queue.New(d, queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred}), nil
@@ -127,10 +121,8 @@ func (d *device) Copy(dst, src []byte, stop *queue.Stop) {
 
 // Fill implements [queue.Device].
 func (d *device) Fill(dst, pattern []byte, stop *queue.Stop) {
-	for len(dst) > 0 && !stop.Requested() {
-		n := min(part, len(dst)) // a multiple of every pattern's length
-		memory.Fill(dst[:n], pattern)
-		dst = dst[n:]
+	for ; len(dst) > 0 && !stop.Requested(); dst = dst[min(part, len(dst)):] { // part is a multiple of every pattern's length
+		memory.Fill(dst[:min(part, len(dst))], pattern)
 	}
 }
 
