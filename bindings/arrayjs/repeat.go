@@ -133,8 +133,8 @@ func (r *request) buffer(b offloadjs.Elements) bool {
 	return at < 256
 }
 
-// sharer returns the index of the first input in the memory of b, or the number of inputs if there is none. Keys have it because
-// an operation copies an input first whose memory it overwrites.
+// sharer returns the index of the first input whose memory b shares, or the number of inputs if there is none. The index is part of
+// the key: an operation that overwrites the memory of an input issues a copy of that input first.
 func (r *request) sharer(b offloadjs.Elements) int {
 	memory, _, _, _ := b.Memory()
 	for i := range r.inputs {

@@ -174,8 +174,8 @@ func Module() bindings.Module {
 				bindings.NewFunction("configure", "Sets defaults for the measurements that follow, and what orepl bench does with the results of the script. A flag of the command line takes precedence over a variable of the environment, a variable over a call's own option, and that over a setting.",
 					"import { configure, bench } from 'bench'\nconfigure({ time: 20, report: 'report.html' })\nconsole.log((await bench('nothing', () => {})).name)",
 					"(settings: BenchSettings): void"),
-				bindings.NewFunction("table", "Returns a printable table of results, by default those of all calls of bench.", "", "(results?: readonly BenchResult[]): string"),
-				bindings.NewConstant("results", "readonly BenchResult[]", "The results of all calls of bench so far, as plain objects that JSON.stringify accepts."),
+				bindings.NewFunction("table", "Returns a printable table of results, by default those of all calls of bench, compare and sweep.", "", "(results?: readonly BenchResult[]): string"),
+				bindings.NewConstant("results", "readonly BenchResult[]", "The results of all calls of bench, compare and sweep so far, as plain objects that JSON.stringify accepts."),
 			}
 		},
 	}

@@ -22,7 +22,7 @@ func entries() []bindings.Entry {
 				method("now", "(): number", "Returns the time since timeOrigin in milliseconds, with fractions. The clock is monotonic."),
 				property("timeOrigin", "number", "The start of the clock, in milliseconds since 1970-01-01 UTC."),
 			}},
-		{Name: "structuredClone", Kind: bindings.Function, Signature: "structuredClone<T>(value: T, options?: { transfer?: Iterable<ArrayBuffer> }): T", Help: "Returns a deep copy of a value, including cycles, maps, sets, dates, errors and typed arrays. The ArrayBuffers in transfer are moved to the copy, and the originals are detached. Functions and host objects throw a DataCloneError.",
+		{Name: "structuredClone", Kind: bindings.Function, Signature: "structuredClone<T>(value: T, options?: { transfer?: Iterable<ArrayBuffer> }): T", Help: "Returns a deep copy of a value, including cycles, maps, sets, dates, regular expressions, errors and typed arrays. Objects of a script's classes become plain objects. The ArrayBuffers in transfer are moved to the copy, and the originals are detached. A function, a symbol, a host object, or an object with hidden state, such as a promise or a WeakMap, is a DataCloneError. A value nested more than 2000 deep is a RangeError.",
 			Example: "const a = { n: [1] }\nconst b = structuredClone(a)\nb.n.push(2)\nconsole.log(a.n.length)"},
 		{Name: "AbortController", Kind: bindings.Class, Signature: "class AbortController", Help: "Aborts operations through its signal.",
 			Example: "const c = new AbortController()\nc.signal.addEventListener('abort', () => console.log('stopped'))\nc.abort()",

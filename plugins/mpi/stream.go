@@ -22,7 +22,7 @@ type stream struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	parked  int // number of goroutines that wait for changed
-	driven  int // number of goroutines in Drive, which poll for changes
+	driven  int // number of goroutines in Drive, of this stream or of others, which poll for changes
 	readers int // number of goroutines in Read
 	inbox   [][]byte
 	read    int // number of bytes of inbox[0] already read
@@ -139,7 +139,8 @@ func (s *stream) Driven(by int) {
 	}
 }
 
-// Wait implements [remote.Poller]. While a goroutine is in Drive, Wait leaves reading to it.
+// Wait implements [remote.Poller]. Goroutines in Drive, of this stream or of another one, read the data themselves. Wait returns only
+// after they have left Drive, or when the stream has ended.
 func (s *stream) Wait() {
 	driven := func() bool {
 		s.mu.Lock()

@@ -18,7 +18,8 @@ var smallOperations = []string{
 	"x.clip(0, 1)", "x.reshape(4, 4)", "x.slice(2, 5)", "x.at(3)", "x.flip()", "x.cumsum()", "m.transpose()", "m.sum(0)",
 }
 
-// smallCalls is a script that exports functions which issue one command n times, and wait.
+// smallCalls begins the script of arrayCalls. Its function launch launches a bound kernel n times and waits for the queue. arrayCalls
+// appends such a function for each of smallOperations.
 const smallCalls = `
 import { device, kernel, f32 } from 'offload'
 const d = device('cpu'), q = d.queue, add = v => v + 1

@@ -78,7 +78,7 @@ type Uses struct {
 	uses map[*Shared]int
 }
 
-// NewUses returns the uses of an engine, which has none.
+// NewUses returns the uses of libraries of c by a new engine; there are none yet.
 func NewUses(c *Cache) *Uses {
 	return &Uses{cache: c, uses: map[*Shared]int{}}
 }

@@ -22,7 +22,7 @@ const (
 	paceTime   = 50 * time.Millisecond // maximum wait, since commands may need what the caller does next
 )
 
-// List is a list of memory in use. Its zero value is empty. Its methods may be called from any goroutine.
+// List is a list of memory that may be in use. Its zero value is empty. Its methods may be called from any goroutine.
 type List[F Fence[F]] struct {
 	length atomic.Int64 // of entries
 
@@ -52,7 +52,7 @@ func (l *List[F]) Add(pending []F, bytes int64, free func()) {
 	l.length.Add(1)
 }
 
-// Empty reports whether no memory is in use.
+// Empty reports whether all memory has been freed. Memory that is no longer in use counts until Reap frees it.
 func (l *List[F]) Empty() bool { return l.length.Load() == 0 }
 
 // Reap frees memory that is no longer in use, and reports whether it freed any.

@@ -75,5 +75,5 @@ func (b *Bell) Ignore() { b.word.And(^uint32(heard)) }
 // State returns the state for Wait.
 func (b *Bell) State() uint32 { return b.word.Load() }
 
-// Wait sleeps until the bell rings, Wake is called or a time has passed, unless the state has changed already. It may end early.
+// Wait sleeps until the bell rings, Wake is called or d has passed. It returns at once if the state has changed, and may return early.
 func (b *Bell) Wait(state uint32, d time.Duration) { wait(b.word, state, d) }

@@ -216,7 +216,7 @@ func (n *narrowSpans) of(v *ir.Value, depth int) (s span, ok bool) {
 	return s, ok
 }
 
-// unsigned reports whether a value accepted by of is in the range of an unsigned integer of 16 bits.
+// unsigned reports whether a value that [narrowSpans.of] accepts is known to fit in an unsigned integer of 16 bits.
 func (n *narrowSpans) unsigned(v *ir.Value) bool {
 	s, _ := n.of(v, 0)
 	return s.within(0, 1<<16-1)
