@@ -81,7 +81,7 @@ export const result = { name: 'x', values: await device('cpu').buffer(f32, 3, i 
 		t.Errorf("printed %q", out.String())
 	}
 
-	e = open(time.Second)
+	e = open(4 * time.Second) // on a busy machine, too, the builtin begins before the limit
 	defer e.Close()
 	if _, err = e.Run(t.Context(), "m.js", "(({ a, ...b }) => b)('x'.repeat(4e7))"); diag.Code(err) != "timeout" {
 		t.Errorf("got %v", err)
