@@ -247,7 +247,7 @@ func (s *Server) pass(t *turn, n uint64) {
 	}
 }
 
-// await returns when the client of a handler has handed the packets over, or an error if Serve ends or the client has given up.
+// await returns nil when the client has passed its packets, or an error if Serve ends or the context of the handler's turn does.
 func (s *Server) await(p *serverPort) error {
 	ctx := p.turn.ctx
 	for range awaitSpins {
