@@ -94,12 +94,10 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if err := BoundMemory(conf.MemoryBound); err != nil {
 		return err
 	}
-	room := uint64(pace.Room)
+	pace.Relax(conf.Limits.Memory)
 	if conf.Limits.Memory > 0 {
-		room = min(room, conf.Limits.Memory/4)
 		debug.SetMemoryLimit(int64(conf.Limits.Memory + processOverhead/2)) // set higher than the engine's own limit
 	}
-	pace.Relax(int64(room))
 	opts := lang.Options{
 		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, NoWarnings: conf.NoWarnings, Limits: conf.Limits,
 		Stderr: stderr,

@@ -11,7 +11,7 @@ import (
 func TestRelax(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t.Setenv("GOGC", "50")
-	Relax(Room)
+	Relax(0)
 	if p := debug.SetGCPercent(100); p != 100 {
 		t.Errorf("GOGC is set, and the percentage becomes %d", p)
 	}
@@ -26,16 +26,16 @@ func TestRelax(t *testing.T) {
 			t.Errorf("%s: %d percent", what, set.Load())
 		}
 	}
-	Relax(Room)
+	Relax(0)
 	expect("a small heap", maxPercent, maxPercent)
-	held := make([]byte, Room/2)
+	held := make([]byte, mostRoom/2)
 	expect("half of the room", 150, 250)
 	runtime.KeepAlive(held)
-	held = make([]byte, 3*Room)
+	held = make([]byte, 3*mostRoom)
 	expect("a large heap", minPercent, minPercent)
 	runtime.KeepAlive(held)
 	held = nil
 	expect("a heap that is small again", maxPercent, maxPercent)
-	Relax(smallest / 4)
+	Relax(smallest)
 	expect("no room", minPercent, minPercent)
 }

@@ -30,7 +30,7 @@ const mpiRole = "OREPL_PEERS_MPI"
 
 var mpiRoles = map[string]func(context.Context) error{
 	"worker": func(ctx context.Context) error {
-		pace.Relax(pace.Room) // as in orepl worker
+		pace.Relax(0) // as in orepl worker
 		return mpi.Serve(ctx, cpu.New(cpu.Options{}))
 	},
 	"tasks": func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },

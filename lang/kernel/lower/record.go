@@ -116,17 +116,17 @@ func (l *lowering) print(in *ir.Instr) {
 		fits := func(at *ir.Value) *ir.Value { return l.and(l.le(size, capacity), l.le(at, l.sub(capacity, size))) }
 		l.choose(fits(l.atomic(ir.AtomicLoad, ir.U32, l.out.Records, l.word(CursorWord))), func() []*ir.Value {
 			at := l.bump(CursorWord, size)
-			put := func(words ...*ir.Value) {
+			write := func(words ...*ir.Value) {
 				start := l.plus(l.convert(ir.I64, at), int64(l.out.PrintStart()))
 				for i, w := range words {
 					l.store(ir.U32, l.out.Records, l.shl(l.plus(start, int64(i)), 2), w)
 				}
 			}
 			l.choose(fits(at), func() []*ir.Value {
-				put(append([]*ir.Value{l.konst(ir.U32, uint64(n))}, l.words(args)...)...)
+				write(append([]*ir.Value{l.konst(ir.U32, uint64(n))}, l.words(args)...)...)
 				return nil
 			}, func() []*ir.Value { // another item has taken words since the first look
-				l.when(l.lt(at, capacity), func() { put(l.konst(ir.U32, endOfRecords)) })
+				l.when(l.lt(at, capacity), func() { write(l.konst(ir.U32, endOfRecords)) })
 				return lost()
 			})
 			return nil

@@ -48,7 +48,7 @@ const (
 	ExitUsage       = 2   // the command line is wrong
 	ExitThresholds  = 99  // a benchmark failed, had a wrong result, missed a threshold or met a condition of --fail-if
 	ExitScript      = 107 // the script or a device failed, or another error occurred
-	ExitTimeout     = 124 // the script's time limit passed; a kernel's is an ExitScript
+	ExitTimeout     = 124 // the script's time limit passed; the option timeout of a launch is an ExitScript
 	ExitInterrupted = 130 // Ctrl-C
 )
 
@@ -107,7 +107,7 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 func Main(sys System) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	pace.Relax(pace.Room)
+	pace.Relax(0)
 	args := sys.Args
 	name := "repl"
 	if len(args) > 0 {

@@ -61,9 +61,7 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 			return o, &usageError{fmt.Sprintf("--%s %d is more than any machine has", f.name, f.mib), "the number counts MiB"}
 		}
 	}
-	if l.memory > 0 {
-		pace.Relax(min(pace.Room, int64(l.memory)<<18))
-	}
+	pace.Relax(uint64(l.memory) << 20)
 	o.Limits = lang.Limits{
 		Time: l.timeout, Memory: uint64(l.memory) << 20, CallDepth: l.callDepth, Iterations: l.iterations,
 		DeviceMemory: uint64(l.deviceMemory) << 20, Launches: l.launches,

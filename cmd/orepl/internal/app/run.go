@@ -145,7 +145,7 @@ func (inv *invocation) traced(name string, run func() error) (err error) {
 	inv.trace = trace.New(f)
 	defer func() {
 		if inv.trace.Full() {
-			inv.printf(inv.Stderr, "warning: the time line in %s ends at 4 GiB; later commands are missing\n", name)
+			inv.printf(inv.Stderr, "warning: the time line in %s ends at 4 GiB, and later commands are missing: trace a shorter run\n", name)
 		}
 		if failure := errors.Join(inv.trace.Close(), f.Close()); failure != nil && err == nil {
 			err = fmt.Errorf("writing %s: %w", name, failure)
