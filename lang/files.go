@@ -29,19 +29,24 @@ func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error)
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
-// OpenFile opens a file for reading at a path from [Engine.ReadPath]. An engine with limits opens only regular files, because
-// reading others may block forever. It is safe for concurrent use.
+// OpenFile opens a file for reading at a path from [Engine.ReadPath]. It fails as [Options.CheckRegular] does. It is safe for concurrent use.
 func (e *Engine) OpenFile(path string) (fs.File, error) {
-	if e.opts.Limits.bounded() {
-		info, err := e.opts.Disk().Stat(path) // opening a pipe would block
-		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() {
-			return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is no regular file, and the engine has limits")}
-		}
+	if err := e.opts.CheckRegular("read", path); err != nil {
+		return nil, err
 	}
 	return e.opts.Disk().Open(path)
+}
+
+// CheckRegular returns an error of op if an engine with these options has limits and an existing file is not regular. To open a
+// pipe, or to read another such file, may block forever. It is safe for concurrent use.
+func (o *Options) CheckRegular(op, path string) error {
+	if !o.Limits.bounded() {
+		return nil
+	}
+	if info, err := o.Disk().Stat(path); err != nil || info.Mode().IsRegular() {
+		return nil // a missing file is the error of its opening
+	}
+	return &fs.PathError{Op: op, Path: path, Err: errors.New("is no regular file, and the engine has limits")}
 }
 
 // ReadFile reads a file opened with [Engine.OpenFile]. Until [Engine.EndLoading], engines that share a cache read it once. It

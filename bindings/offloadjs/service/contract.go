@@ -78,47 +78,65 @@ func (s *services) OpenFile(name, mode string) (contract.File, error) {
 	if update {
 		flag = flag&^(os.O_RDONLY|os.O_WRONLY) | os.O_RDWR
 	}
-	if s.registry.Engine.Options().Files != nil {
-		return nil, s.refused(name, errors.New("the script's files are part of the program"))
+	path, err := name, s.denied()
+	if err == nil && (base == "r" || update) {
+		path, err = s.registry.Engine.ReadPath(name)
 	}
-	path := s.registry.Engine.Path(name)
-	var err error
-	if base == "r" || update {
-		if path, err = s.registry.Engine.ReadPath(name); err != nil {
-			return nil, s.refused(name, err)
-		}
+	if err == nil && (base != "r" || update) {
+		path, err = s.registry.Engine.WritePath(name)
 	}
-	if base != "r" || update {
-		if path, err = s.registry.Engine.WritePath(name); err != nil {
-			return nil, s.refused(name, err)
-		}
+	if err != nil {
+		return nil, s.refused("open", name, err)
+	}
+	if err := s.registry.Engine.Options().CheckRegular("open", path); err != nil {
+		return nil, err
 	}
 	return os.OpenFile(path, flag, 0o666)
 }
 
 // RemoveFile implements [contract.FileServices].
 func (s *services) RemoveFile(name string) error {
-	path, err := s.registry.Engine.WritePath(name)
+	path, err := s.writePath("remove", name)
 	if err != nil {
-		return s.refused(name, err)
+		return err
 	}
 	return os.Remove(path)
 }
 
 // RenameFile implements [contract.FileServices].
 func (s *services) RenameFile(from, to string) error {
-	old, err := s.registry.Engine.WritePath(from)
+	old, err := s.writePath("rename", from)
 	if err != nil {
-		return s.refused(from, err)
+		return err
 	}
-	path, err := s.registry.Engine.WritePath(to)
+	path, err := s.writePath("rename", to)
 	if err != nil {
-		return s.refused(to, err)
+		return err
 	}
 	return os.Rename(old, path)
 }
 
-// refused returns the error for a file that the policy denies.
-func (s *services) refused(name string, err error) error {
-	return &contract.Error{Code: contract.PermissionDenied, Op: "open", Detail: fmt.Sprintf("a kernel may not use the file %q", name), Err: err}
+// denied returns an error if kernels may use no files, because those of the script are in the program.
+func (s *services) denied() error {
+	if s.registry.Engine.Options().Files != nil {
+		return errors.New("the script's files are part of the program")
+	}
+	return nil
+}
+
+// writePath returns the absolute path of a file that op changes, or the error for one that the policy denies.
+func (s *services) writePath(op, name string) (string, error) {
+	err := s.denied()
+	if err == nil {
+		name, err = s.registry.Engine.WritePath(name)
+	}
+	if err != nil {
+		return "", s.refused(op, name, err)
+	}
+	return name, nil
+}
+
+// refused returns the error of op for a file that the policy denies.
+func (s *services) refused(op, name string, err error) error {
+	return &contract.Error{Code: contract.PermissionDenied, Op: op, Detail: fmt.Sprintf("a kernel may not use the file %q", name), Err: err}
 }
