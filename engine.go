@@ -217,10 +217,14 @@ func (e *Engine) Declarations() string {
 	return text
 }
 
-// Close stops running calls and frees the engine's resources; [Engine.Shutdown] waits for the calls.
+// Close stops running calls and frees the engine's resources; [Engine.Shutdown] waits for the calls. A function that a script
+// calls cannot close the script's engine: Close fails with the code "reentrant" and closes nothing.
 func (e *Engine) Close() error {
-	e.closed.Store(true)
 	err := e.lang.Close()
+	if diag.Code(err) == "reentrant" {
+		return err
+	}
+	e.closed.Store(true)
 	if e.child != nil {
 		err = errors.Join(err, e.child.Close())
 	}

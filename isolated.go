@@ -93,7 +93,7 @@ func (r *Runtime) isolated(opts EngineOptions, own *ownFiles) (*Engine, error) {
 	}
 	child, err := isolate.StartIn(context.Background(), job.Outside(os.Environ()), opts.inChild())
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, values.Close())
 	}
 	return &Engine{lang: values, registry: r.inside.Registry(), child: child, own: own}, nil
 }

@@ -466,10 +466,21 @@ export default pipeline({ device: 'cpu', inputs: {}, outputs: { y: [i32, 1] }, a
 		}
 	}
 	var e *orepl.Engine
-	var got error
-	e = engine(t, rt, orepl.EngineOptions{Modules: []orepl.Module{{Name: "ends", Functions: []orepl.Function{{Name: "end", Func: func() { got = e.Shutdown(context.Background()) }}}}}})
+	var got, closed error
+	e = engine(t, rt, orepl.EngineOptions{Modules: []orepl.Module{{Name: "ends", Functions: []orepl.Function{{Name: "end", Func: func() {
+		got, closed = e.Shutdown(context.Background()), e.Close()
+	}}}}}})
 	if _, err := e.Run(t.Context(), "a.js", "import { end } from 'ends'\nend()"); err != nil || diag.Code(got) != "reentrant" || strings.Contains(got.Error(), "\n") {
 		t.Errorf("engine: %v, %v", got, err)
+	}
+	if diag.Code(closed) != "reentrant" {
+		t.Errorf("Close of a running engine: %v", closed)
+	}
+	if err := e.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.Eval(t.Context(), "line", "1"); err == nil {
+		t.Error("Shutdown did not close an engine whose script had called Close")
 	}
 }
 
