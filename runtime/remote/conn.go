@@ -447,7 +447,7 @@ func (l *link) receiveOne() error {
 	buf := l.buf[:n]
 	read := 0
 	if n >= landAt && l.land != nil {
-		if _, err := io.ReadFull(l.in, buf[:fragmentHead]); err != nil {
+		if err := protocol.ReadRest(l.in, buf[:fragmentHead]); err != nil {
 			return err
 		}
 		if l.lands(buf[:fragmentHead], n) {
@@ -455,7 +455,7 @@ func (l *link) receiveOne() error {
 		}
 		read = fragmentHead
 	}
-	if _, err := io.ReadFull(l.in, buf[read:]); err != nil {
+	if err := protocol.ReadRest(l.in, buf[read:]); err != nil {
 		return err
 	}
 	p, err := protocol.Parse(buf)

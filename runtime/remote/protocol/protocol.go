@@ -186,8 +186,8 @@ func Parse(frame []byte) (Message, error) {
 	return p, nil
 }
 
-// Read reads a frame and decodes its message. It returns io.EOF if the stream ends before a frame or just after the frame's length.
-// Elsewhere in a frame, the end is io.ErrUnexpectedEOF.
+// Read reads a frame and decodes its message. It returns io.EOF if the stream ends before a frame, and io.ErrUnexpectedEOF if it
+// ends in one.
 func Read(in io.Reader) (Message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
@@ -198,8 +198,17 @@ func Read(in io.Reader) (Message, error) {
 		return nil, fmt.Errorf("a frame of %d bytes", n)
 	}
 	buf := make([]byte, n)
-	if _, err := io.ReadFull(in, buf); err != nil {
+	if err := ReadRest(in, buf); err != nil {
 		return nil, err
 	}
 	return Parse(buf)
+}
+
+// ReadRest fills buf with bytes of a frame whose length was read. It returns io.ErrUnexpectedEOF if the stream ends before.
+func ReadRest(in io.Reader, buf []byte) error {
+	_, err := io.ReadFull(in, buf)
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

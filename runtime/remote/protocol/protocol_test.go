@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -105,6 +106,22 @@ func TestMessagesComeBackEqual(t *testing.T) {
 		}
 		if _, err := Parse(append(bytes.Clone(frame[4:]), 0)); err == nil {
 			t.Errorf("%T: a byte more is a message", p)
+		}
+	}
+}
+
+// TestEndOfStream checks the error of a stream that ends before a frame or anywhere in one.
+func TestEndOfStream(t *testing.T) {
+	for _, p := range samples() {
+		frame := Append(nil, p, 0)
+		for n := range frame {
+			want := io.ErrUnexpectedEOF
+			if n == 0 {
+				want = io.EOF
+			}
+			if _, err := Read(bytes.NewReader(frame[:n])); err != want {
+				t.Errorf("%T: after %d of %d bytes: %v, want %v", p, n, len(frame), err, want)
+			}
 		}
 	}
 }
