@@ -326,7 +326,7 @@ func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engin
 
 // closeAll closes engine and runtime. err is the error of the script, and the result that of the whole run. After a successful
 // script it waits for the devices, for at most the script's time limit. Failures that the script has not handled then fail the
-// run. After a failed script it cancels all commands.
+// run. After a failed script it cancels all commands, and prints the failures that are not reported yet.
 func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) error {
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
@@ -340,7 +340,10 @@ func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) er
 	}
 	closing := e.Close()
 	if err != nil { // an error of the script also ends running kernels
-		_, stopped := rt.Session().Cancel(err)
+		failures, stopped := rt.Session().Cancel(err)
+		for _, failure := range failures {
+			diag.Print(e.Options().Stderr, script.Explain(e, failure), e.Options().Colors)
+		}
 		if diag.Code(err) == "timeout" || inv.ctx.Err() != nil { // running kernels are reported for timeouts and interrupts only
 			err = script.ExplainStop(e, err, stopped)
 		}
