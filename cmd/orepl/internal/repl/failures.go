@@ -44,12 +44,10 @@ func failureKey(err error) string {
 	return err.Error()
 }
 
-// reportLast reports the failures that watchFailures has not reported. It runs at the end of the session.
+// reportLast reports the failures that are not acknowledged yet. It runs at the end of the session.
 func (p *prompt) reportLast() {
 	for _, err := range p.Session.TakeFailures(p.ctx) {
-		if p.failures[failureKey(err)] < 2 {
-			p.report(script.Explain(p.engine, err))
-		}
+		p.report(script.Explain(p.engine, err))
 	}
 }
 
