@@ -87,8 +87,8 @@ type identity struct {
 	avx512        bool
 }
 
-// of returns the table of a processor. Families of AMD newer than the tables have the newest one of AMD. Families of Intel
-// other than 6, and other vendors, have the generic one.
+// of returns the table of a processor. Families newer than the tables have the newest one of their vendor. Older families and other
+// vendors have the generic one.
 func of(id identity) *Model {
 	switch id.vendor {
 	case "AuthenticAMD", "HygonGenuine":
@@ -115,17 +115,19 @@ func amd(id identity) string {
 	return "zen3"
 }
 
-// intel returns the table's name for an Intel processor. Models of family 6 that are not listed have the table of Ice Lake if they have
-// AVX-512, else that of Skylake.
+// intel returns the table's name for an Intel processor. Families up to 15 other than 6, such as the Pentium 4, have the generic one.
+// Models of family 6 that are not listed, and newer families, have that of Ice Lake if they have AVX-512, else that of Skylake.
 func intel(id identity) string {
-	switch id.model {
-	case 0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56: // Haswell and Broadwell
-		return "haswell"
-	case 0x55: // Skylake-SP, Cascade Lake and Cooper Lake
-		return "skylake-sp"
+	if id.family == 6 {
+		switch id.model {
+		case 0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56: // Haswell and Broadwell
+			return "haswell"
+		case 0x55: // Skylake-SP, Cascade Lake and Cooper Lake
+			return "skylake-sp"
+		}
 	}
 	switch {
-	case id.family != 6:
+	case id.family != 6 && id.family <= 15:
 		return "generic"
 	case id.avx512:
 		return "icelake"
