@@ -227,7 +227,11 @@ func (m *Module) nativeError(fn *goja.Object, name string) error {
 			hint = "write Math." + name + "(…) in the kernel"
 		}
 	}
-	if hint == "" {
+	switch {
+	case hint != "":
+	case name == "Array" || strings.HasSuffix(name, "Array"):
+		hint = "use g.private(type, n) for an array of the item, or capture one that the script makes"
+	default:
 		hint = "call it outside of the kernel, and pass its result as an argument"
 	}
 	return &captureError{"it is a function of the host, which has no text", hint}
