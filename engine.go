@@ -252,6 +252,9 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 			return err
 		}
 	}
+	if diag.Code(err) == "closed" { // Close was called meanwhile
+		err = nil
+	}
 	return errors.Join(err, e.Close())
 }
 

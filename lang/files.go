@@ -29,7 +29,8 @@ func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error)
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
-// OpenFile opens a file for reading at a path from [Engine.ReadPath]. It fails as [Options.CheckRegular] does. It is safe for concurrent use.
+// OpenFile opens a file for reading at a path from [Engine.ReadPath]. It fails as [Options.CheckRegular] does. It is safe for
+// concurrent use.
 func (e *Engine) OpenFile(path string) (fs.File, error) {
 	if err := e.opts.CheckRegular("read", path); err != nil {
 		return nil, err
