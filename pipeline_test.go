@@ -178,7 +178,13 @@ func TestLoadPipelineErrors(t *testing.T) {
 		{"import { pipeline } from 'offload'\nexport default pipeline({ run() {}, input: {} })", `there is no option "input"`, "pipeline.js:2:"},
 		{"import { pipeline } from 'offload'\nexport default pipeline({ run() {}, inputs: { x: 5 } })", "inputs.x: expected a type", ""},
 		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, outputs: { x: [f32] } })", "outputs.x: expected [type, extents]", ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, outputs: { x: f32 } })", "not f32 without extents", ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, outputs: { x: [f32, 4, 4] } })", "as in [f32, [height, width]]", ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, inputs: { x: [f32, 2, 2] } })", "not an array of length 3: the rank is the number of extents, as in [f32, 2]", ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, inputs: { x: [f32, [4, 4, 4]] } })", "not an array: the rank is the number of extents, as in [f32, 3]", ""},
 		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, inputs: { x: f32 }, outputs: { x: [f32, 1] } })", `"x" is taken`, ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ inputs: { x: f32, n: f32 }, run(x, n) {} })", "run has 2 parameters, and is called with one object", "write run({ x, n }) { … }"},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ params: { x: { type: f32, mni: 0 } }, run() {} })", `params.x: there is no option "mni"`, "did you mean min?"},
 		{"import { pipeline } from 'offload'\nexport default pipeline({ device: 'gpu:9', run() {} })", "gpu:9", ""},
 	} {
 		_, err := rt.LoadPipeline(context.Background(), write(t, "pipeline.js", c.text), orepl.PipelineOptions{})

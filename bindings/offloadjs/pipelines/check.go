@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -128,6 +129,23 @@ func (p *Pipeline) diagnosed(ctx context.Context, err error) diag.List {
 	return diag.All(p.explain(ctx, err))
 }
 
+// mostNamed is the maximum number of names in a hint.
+const mostNamed = 8
+
+// head returns the head of a method run that takes everything declared, such as run({ x, y }).
+func (p *Pipeline) head() string {
+	var declared []string
+	for _, list := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {
+		for _, at := range list {
+			declared = append(declared, at.name)
+		}
+	}
+	if len(declared) > mostNamed {
+		declared = append(declared[:mostNamed], "…")
+	}
+	return "run({ " + strings.Join(declared, ", ") + " })"
+}
+
 // undeclared returns a problem for each name that run destructures and the declaration lacks.
 func (p *Pipeline) undeclared() (found diag.List) {
 	known := []string{"device", "queue"}
@@ -143,8 +161,12 @@ func (p *Pipeline) undeclared() (found diag.List) {
 		if slices.Contains(known, name.Name) {
 			continue
 		}
-		d := diag.New(string(contract.InvalidArgument), "run takes %q, which the pipeline does not declare", name.Name).
-			WithHint("%sadd it to the params, inputs, outputs or temporaries", option.DidYouMean(name.Name, known))
+		d := diag.New(string(contract.InvalidArgument), "run takes %q, which the pipeline does not declare", name.Name)
+		if slices.Contains([]string{"params", "inputs", "outputs", "temporaries"}, name.Name) {
+			d = d.WithHint("run takes the declared names themselves, as in %s", p.head())
+		} else {
+			d = d.WithHint("%sadd it to the params, inputs, outputs or temporaries", option.DidYouMean(name.Name, known))
+		}
 		script.Place(p.m.Engine, d, name.Position, len([]rune(name.Name)))
 		found = append(found, d)
 	}

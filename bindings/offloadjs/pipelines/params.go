@@ -29,7 +29,7 @@ func (m *Module) paramPort(p *port, v goja.Value) error {
 	o := m.Options.Parse("pipeline", v, "type", "default", "min", "max", "values", "doc", "unit")
 	p.param.Doc, p.param.Unit = o.Text("doc"), o.Text("unit")
 	if o.Err != nil {
-		return errors.New(o.Err.(*contract.Error).Detail)
+		return o.Err
 	}
 	if v := o.Get("type"); v != nil {
 		t, ok := m.types.Of(v)

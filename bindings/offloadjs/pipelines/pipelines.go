@@ -24,6 +24,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/bindings/offloadjs/types"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -139,9 +140,15 @@ func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 			}
 			one := &port{name: name}
 			if err := part.read(one, declared.Get(name)); err != nil {
-				d.fail(contract.Errorf(contract.InvalidArgument, op, "%s.%s: %v", part.name, name, err), part.name, name)
+				d.fail(one.wrong(part.name, err), part.name, name)
 			}
 			*part.list = append(*part.list, one)
+		}
+	}
+	if fn, ok := o.Obj.Get("run").(*goja.Object); ok && p.run != nil {
+		if n := fn.Get("length").ToInteger(); n > 1 {
+			d.fail(contract.Errorf(contract.InvalidArgument, op, "run has %d parameters, and is called with one object", n).
+				WithHint("write %s { … }", p.head()), "run")
 		}
 	}
 	if err := d.failure(); err != nil {
@@ -156,6 +163,17 @@ func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 	}
 	p.tape = p.tapeOf()
 	return m.class.New(p), p.io.Set("queue", m.queues.ObjectOf(q))
+}
+
+// wrong returns the error of the port's declaration in a part such as inputs.
+func (p *port) wrong(part string, err error) *contract.Error {
+	text := err.Error()
+	if own, ok := err.(*contract.Error); ok {
+		text = own.Detail
+	}
+	e := contract.Errorf(contract.InvalidArgument, "pipeline", "%s.%s: %s", part, p.name, text)
+	e.Hint = diag.Hint(err)
+	return e
 }
 
 // port returns the port with a name, or nil.
@@ -188,9 +206,18 @@ func (m *Module) inputPort(p *port, v goja.Value) error {
 // innerPort parses the declaration of an output or temporary: [type, extents] or [type, function of the inputs].
 func (m *Module) innerPort(p *port, v goja.Value) error {
 	const expected = "expected [type, extents] or [type, ({ input }) => extents]"
+	if t, ok := m.types.Of(v); ok {
+		return fmt.Errorf("%s, not %s without extents", expected, t)
+	}
 	list, ok := v.(*goja.Object)
-	if !ok || list.ClassName() != "Array" || list.Get("length").ToInteger() != 2 {
+	if !ok || list.ClassName() != "Array" {
 		return fmt.Errorf("%s, not %s", expected, convert.Describe(v))
+	}
+	switch n := list.Get("length").ToInteger(); {
+	case n < 2:
+		return fmt.Errorf("%s, not an array of length %d", expected, n)
+	case n > 2:
+		return fmt.Errorf("%s, not an array of length %d: several extents are an array, as in [f32, [height, width]]", expected, n)
 	}
 	if p.elem, ok = m.types.Of(list.Get("0")); !ok {
 		return fmt.Errorf("%s; %s is no type", expected, convert.Describe(list.Get("0")))

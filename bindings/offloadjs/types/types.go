@@ -129,15 +129,26 @@ func (m *Module) ParamType(v goja.Value) (kernel.Arg, error) {
 		}
 		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank]; %s is no type, such as f32 of module 'offload'", convert.Describe(first))
 	}
+	if n := list.Get("length").ToInteger(); n > 2 {
+		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not an array of length %d: %s", n, rankOf(t, n-1))
+	}
 	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.Elem, Rank: 1}
 	if rank := list.Get("1"); rank != nil {
 		n, err := element.Integer(rank)
+		if o, ok := rank.(*goja.Object); ok && o.ClassName() == "Array" {
+			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not an array: %s", rankOf(t, o.Get("length").ToInteger()))
+		}
 		if err != nil || n < 1 || n > 3 {
 			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not %s", convert.Describe(rank))
 		}
 		arg.Rank = n
 	}
 	return arg, nil
+}
+
+// rankOf explains the rank of a buffer to a script that declared this number of extents.
+func rankOf(t element.Type, extents int64) string {
+	return fmt.Sprintf("the rank is the number of extents, as in [%s, %d]; the buffer itself has the extents", t, min(max(extents, 1), 3))
 }
 
 func (m *Module) Of(v goja.Value) (element.Type, bool) { return m.class.Of(v) }
