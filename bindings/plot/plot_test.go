@@ -22,10 +22,17 @@ import (
 // run runs a script that can use the module's functions, device and f32.
 func run(t *testing.T, stdout io.Writer, script string) error {
 	t.Helper()
+	return runWith(t, orepl.EngineOptions{Stdout: stdout}, script)
+}
+
+// runWith is run with options of the engine, which allow everything.
+func runWith(t *testing.T, opts orepl.EngineOptions, script string) error {
+	t.Helper()
+	opts.Policy = lang.AllowAll
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close()
-	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: stdout})
+	e, err := rt.Engine(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,6 +323,24 @@ console.log(svg(data))
 	}
 	if strings.Contains(out.String(), "(= a)") {
 		t.Errorf("series at other places count as equal in\n%s", out.String())
+	}
+}
+
+// TestCurvesNamedXAndY checks that plot warns of lists x and y, which look like places and values, and only of these.
+func TestCurvesNamedXAndY(t *testing.T) {
+	for script, warns := range map[string]bool{
+		`plot({ x: [1, 2, 3], y: [1, 4, 9] })`: true, `plot({ y: [1, 4, 9], x: [1, 2] })`: true,
+		`plot([1, 4, 9], { x: [1, 2, 3] })`: false, `plot({ x: [1, 2], y: [1, 4], z: [1, 9] })`: false,
+		`plot({ x: [1, 2], y: [1, 4] }, { x: [5, 6] })`: false, `plot({ x: 1, y: 2 })`: false, `plot({ x: [1, 2], y: [1, 4] }, { kind: 'bars' })`: false,
+		`plot({ x: { x: [1], y: [2] }, y: { x: [1], y: [2] } })`: false,
+	} {
+		var out, warned bytes.Buffer
+		if err := runWith(t, orepl.EngineOptions{Stdout: &out, Stderr: &warned}, script); err != nil || out.Len() == 0 {
+			t.Errorf("%s: %v, printed %q", script, err, out.String())
+		}
+		if strings.Contains(warned.String(), "plot(y, { x })") != warns || warned.Len() > 0 != warns {
+			t.Errorf("%s: warned %q", script, warned.String())
+		}
 	}
 }
 
