@@ -63,6 +63,8 @@ export default pipeline(all)`, want: []string{"7:21 inputs.x"}},
 })`, want: []string{"4:19 ", "5:12 ", "11:17 takes 2 arguments", "12:17 size is missing", "13:17 ", "16:10 "}},
 		"extents": {text: `export default pipeline({
   inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shpe] }, run() {} })`, want: []string{"8:39 the extents of y"}},
+		"extents of a buffer": {text: `export default pipeline({
+  inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x] }, run() {} })`, want: []string{"8:39 the extents of y: the function returns a buffer"}},
 		"values": {text: `export default pipeline({
   params: { a: { type: f32, max: 2 }, b: { values: ['x'] } },
   inputs: { x: [f32], n: i32 },

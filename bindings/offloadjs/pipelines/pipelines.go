@@ -265,6 +265,10 @@ func (p *Pipeline) shape(at *port) error {
 		if dims, err = element.Extents(v); err != nil {
 			wrong := contract.Errorf(contract.InvalidArgument, "pipeline", "the extents of %s: %v", at.name, err)
 			wrong.Pos = p.placeOf(at.name)
+			if p.m.buffers.Of(v) != nil {
+				wrong.Detail = fmt.Sprintf("the extents of %s: the function returns a buffer", at.name)
+				wrong.Hint = "return its shape, as in ({ x }) => x.shape"
+			}
 			return wrong
 		}
 	}
