@@ -18,9 +18,10 @@ var (
 )
 
 // anything converts a script's value to a Go value of its natural type. The result is an int64 or float64, a string, a bool or
-// a *big.Int. An array or Set becomes a []any, a Map a map[any]any, and any other object a map[string]any. A typed array or
-// ArrayBuffer is copied and a Date becomes a [time.Time]. A function becomes a Go function only as an argument of a call that the
-// script waits for. goja's Export is unsuitable, because it does not limit nesting and shares memory with the script.
+// a *big.Int. An array or Set becomes a []any, a Map a map[any]any, and any other object a map[string]any. That of an Error also has
+// its name and message. A typed array or ArrayBuffer is copied and a Date becomes a [time.Time]. A function becomes a Go function only
+// as an argument of a call that the script waits for. goja's Export is unsuitable, because it does not limit nesting and shares
+// memory with the script.
 func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	o, ok := v.(*goja.Object)
 	if _, isSymbol := v.(*goja.Symbol); isSymbol {
@@ -82,7 +83,11 @@ func (d *decoder) elements(o *goja.Object, at *path) (any, *Error) {
 
 func (d *decoder) properties(o *goja.Object, at *path) (any, *Error) {
 	made := make(map[string]any)
-	for _, key := range o.Keys() {
+	keys := o.Keys()
+	if o.ClassName() == "Error" { // these are not enumerable
+		keys = append(keys, "name", "message")
+	}
+	for _, key := range keys {
 		var x any
 		if err := d.value(o.Get(key), reflect.ValueOf(&x).Elem(), &path{at, key}); err != nil {
 			return nil, err

@@ -101,6 +101,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{ must: true, address: 'x' }`, ".address", "unable to parse", ""},
 		{`{ must: true, grid: [[]] }`, ".grid", "expected 2 elements, not 1", ""},
 		{`{ must: true, secret: 1 }`, ".secret", "there is no field for it", ""},
+		{`{ must: true, title: Symbol('a') }`, ".title", "expected a string, not a symbol", ""},
 		{`{ must: true, title: () => 1 }`, ".title", "expected a string, not a function", ""},
 		{`{}`, ".must", "is missing", ""},
 		{`{ must: true, stages: [{ scale: 1e300 }] }`, ".stages[0].scale", "1e+300 is outside the range of float32", ""},

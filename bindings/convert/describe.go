@@ -93,6 +93,9 @@ func Describe(v goja.Value) string {
 		}
 		return "an object"
 	}
+	if _, ok := v.(*goja.Symbol); ok {
+		return "a symbol"
+	}
 	switch x := Primitive(v).(type) {
 	case string:
 		return fmt.Sprintf("the string %q", shortened(x))

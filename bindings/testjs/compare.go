@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -56,13 +57,38 @@ func (m *module) tolerance(name string, call goja.FunctionCall, standard float64
 func (m *module) compare(actual, expected goja.Value, tolerance float64) error {
 	got, err := m.plain(actual)
 	if err != nil {
-		return fmt.Errorf("the actual value: %w", err)
+		return incomparable("the actual value", actual, err)
 	}
 	want, err := m.plain(expected)
 	if err != nil {
-		return fmt.Errorf("the expected value: %w", err)
+		return incomparable("the expected value", expected, err)
 	}
 	return difference("", got, want, tolerance)
+}
+
+// mostSteps is the maximum number of steps of a path in a message.
+const mostSteps = 8
+
+// incomparable returns the error for a value, called name, of which plain made no copy for the reason err.
+func incomparable(name string, v goja.Value, err error) error {
+	var e *convert.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(e.Steps) > mostSteps {
+		return failure("%s: %s", name, e.Message)
+	}
+	for _, step := range e.Steps {
+		o, ok := v.(*goja.Object)
+		if !ok || o.ClassName() == "Map" {
+			return failure("%s holds what cannot be compared, at %s", name, e.Path)
+		}
+		v = o.Get(fmt.Sprint(step))
+	}
+	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Map" {
+		return failure("%s holds a Map with a key that cannot be compared", name)
+	}
+	return failure("%s%s is %s, which cannot be compared", name, e.Path, convert.Describe(v)).WithHint("compare what it returns or holds")
 }
 
 // plain returns a copy of a value as maps, lists and primitive values.
@@ -76,6 +102,8 @@ func (m *module) plain(v goja.Value) (any, error) {
 	}
 	return x, nil
 }
+
+var typeTime = reflect.TypeFor[time.Time]()
 
 // undefined is the value undefined, which is not null.
 type undefined struct{}
@@ -103,10 +131,18 @@ func difference(at string, got, want any, tolerance float64) error {
 		return nil
 	case isKind(g, reflect.Map) && isKind(w, reflect.Map) && g.Type() == w.Type():
 		return differences(at, g, w, tolerance)
+	case isHost(got) && got != want, isHost(want) && got != want:
+		return failure("%sis an object of a module, or should be, and these cannot be compared", place(at)).
+			WithHint("compare what it holds, as in equal(await x.read(), [1, 2])")
 	case reflect.DeepEqual(got, want):
 		return nil
 	}
 	return failure("%sis %s, expected %s", place(at), shown(got), shown(want))
+}
+
+// isHost reports whether a value is an object of a module, such as a buffer.
+func isHost(x any) bool {
+	return isKind(reflect.ValueOf(x), reflect.Pointer) && !isBig(x)
 }
 
 func isKind(v reflect.Value, kind reflect.Kind) bool { return v.IsValid() && v.Kind() == kind }
@@ -195,6 +231,10 @@ func literal(b *strings.Builder, x any) {
 	switch {
 	case x == nil:
 		b.WriteString("null")
+	case v.Type() == typeTime:
+		b.WriteString(x.(time.Time).UTC().Format("2006-01-02T15:04:05.000Z"))
+	case v.Kind() == reflect.Float32: // with the digits that a Number has
+		fmt.Fprint(b, v.Float())
 	case v.Kind() == reflect.String && !prints:
 		fmt.Fprintf(b, "%q", x)
 	case v.Kind() == reflect.Slice && !prints:
