@@ -58,8 +58,7 @@ func TestCompletionWithoutObject(t *testing.T) {
 	for _, c := range []struct{ typed, line string }{{"own.fi", "own.first"}, {"own.toS", "own.toString"}} {
 		row := u.row()
 		u.types(c.typed)
-		u.press("\t")
-		u.edits("> " + c.line)
+		u.completes("> " + c.line)
 		u.press("\x03")
 		u.prompted(row)
 	}
@@ -100,9 +99,7 @@ func TestCompletionInKernels(t *testing.T) {
 	} {
 		row := u.row()
 		u.types(c.typed)
-		u.press("\t")
-		time.Sleep(20 * time.Millisecond)
-		u.edits("> " + c.line)
+		u.completes("> " + c.line)
 		u.press("\x03")
 		u.prompted(row)
 	}

@@ -48,8 +48,7 @@ func (w *walk) expect(want string, lines ...string) {
 func (w *walk) completes(line, whole string) {
 	w.t.Helper()
 	w.types(line)
-	w.press("\t")
-	w.edits("> " + whole)
+	w.user.completes("> " + whole)
 	w.giveUp()
 }
 
@@ -228,8 +227,7 @@ func (w *walk) completions() {
 Tab completes a word; a second Tab lists all completions. Members of live values are found without calls of getters. The options
 of a call and their values come from its documentation.`, func() {
 		w.types("x.rea")
-		w.press("\t")
-		w.edits("> x.read")
+		w.user.completes("> x.read")
 		row := w.row()
 		w.press("\t")
 		w.until("the list", func(s *screen) bool { return strings.Contains(s.text(row), "readSync") && s.row > row })
