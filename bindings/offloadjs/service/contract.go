@@ -78,7 +78,10 @@ func (s *services) OpenFile(name, mode string) (contract.File, error) {
 	if update {
 		flag = flag&^(os.O_RDONLY|os.O_WRONLY) | os.O_RDWR
 	}
-	path, err := name, s.denied()
+	path, err := name, error(nil)
+	if s.registry.Engine.Options().Files != nil {
+		err = errors.New("the script's files are part of the program")
+	}
 	if err == nil && (base == "r" || update) {
 		path, err = s.registry.Engine.ReadPath(name)
 	}
@@ -116,24 +119,13 @@ func (s *services) RenameFile(from, to string) error {
 	return os.Rename(old, path)
 }
 
-// denied returns an error if kernels may use no files, because those of the script are in the program.
-func (s *services) denied() error {
-	if s.registry.Engine.Options().Files != nil {
-		return errors.New("the script's files are part of the program")
-	}
-	return nil
-}
-
 // writePath returns the absolute path of a file that op changes, or the error for one that the policy denies.
 func (s *services) writePath(op, name string) (string, error) {
-	err := s.denied()
-	if err == nil {
-		name, err = s.registry.Engine.WritePath(name)
-	}
+	path, err := s.registry.Engine.WritePath(name)
 	if err != nil {
 		return "", s.refused(op, name, err)
 	}
-	return name, nil
+	return path, nil
 }
 
 // refused returns the error of op for a file that the policy denies.
