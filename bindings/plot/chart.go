@@ -315,8 +315,8 @@ func (r *reader) named(v goja.Value) {
 		}
 		r.c.series = append(r.c.series, series{name: oneLine(key), y: list})
 	}
-	places := r.option("x") != nil || slices.ContainsFunc(r.c.series, func(s series) bool { return s.x != nil })
-	if len(keys) == 2 && slices.Contains(keys, "x") && slices.Contains(keys, "y") && r.c.kind == "" && !places {
+	placed := r.option("x") != nil || slices.ContainsFunc(r.c.series, func(s series) bool { return s.x != nil })
+	if len(keys) == 2 && slices.Contains(keys, "x") && slices.Contains(keys, "y") && r.c.kind == "" && !placed {
 		r.e.Warn("data has x and y, which are drawn as two curves over their indices", "write plot(y, { x }) for y over x")
 	}
 	switch r.c.kind {

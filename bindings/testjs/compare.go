@@ -83,10 +83,17 @@ func incomparable(name string, v goja.Value, err error) error {
 		if !ok || o.ClassName() == "Map" {
 			return failure("%s holds what cannot be compared, at %s", name, e.Path)
 		}
-		v = o.Get(fmt.Sprint(step))
+		if v = o.Get(fmt.Sprint(step)); v == nil { // an element of a Set
+			return failure("%s holds what cannot be compared, at %s", name, e.Path)
+		}
 	}
-	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Map" {
-		return failure("%s holds a Map with a key that cannot be compared", name)
+	if o, ok := v.(*goja.Object); ok {
+		switch o.ClassName() {
+		case "Map":
+			return failure("%s%s is a Map with a key that cannot be compared", name, e.Path)
+		case "Date":
+			return failure("%s%s is an invalid date", name, e.Path)
+		}
 	}
 	return failure("%s%s is %s, which cannot be compared", name, e.Path, convert.Describe(v)).WithHint("compare what it returns or holds")
 }

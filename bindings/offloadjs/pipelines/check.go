@@ -134,26 +134,26 @@ const mostNamed = 8
 
 // head returns the head of a method run that takes everything declared, such as run({ x, y }).
 func (p *Pipeline) head() string {
-	var declared []string
-	for _, list := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {
-		for _, at := range list {
-			declared = append(declared, at.name)
+	list := p.declared()
+	if len(list) > mostNamed {
+		list = append(list[:mostNamed], "…")
+	}
+	return "run({ " + strings.Join(list, ", ") + " })"
+}
+
+// declared returns the names of all ports.
+func (p *Pipeline) declared() (list []string) {
+	for _, part := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {
+		for _, at := range part {
+			list = append(list, at.name)
 		}
 	}
-	if len(declared) > mostNamed {
-		declared = append(declared[:mostNamed], "…")
-	}
-	return "run({ " + strings.Join(declared, ", ") + " })"
+	return list
 }
 
 // undeclared returns a problem for each name that run destructures and the declaration lacks.
 func (p *Pipeline) undeclared() (found diag.List) {
-	known := []string{"device", "queue"}
-	for _, list := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {
-		for _, at := range list {
-			known = append(known, at.name)
-		}
-	}
+	known := append([]string{"device", "queue"}, p.declared()...)
 	if p.declaration.run == nil {
 		return nil
 	}

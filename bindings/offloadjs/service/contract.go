@@ -78,11 +78,12 @@ func (s *services) OpenFile(name, mode string) (contract.File, error) {
 	if update {
 		flag = flag&^(os.O_RDONLY|os.O_WRONLY) | os.O_RDWR
 	}
-	path, err := name, error(nil)
 	if s.registry.Engine.Options().Files != nil {
-		err = errors.New("the script's files are part of the program")
+		return nil, s.refused("open", name, errors.New("the script's files are part of the program"))
 	}
-	if err == nil && (base == "r" || update) {
+	path := name
+	var err error
+	if base == "r" || update {
 		path, err = s.registry.Engine.ReadPath(name)
 	}
 	if err == nil && (base != "r" || update) {
