@@ -80,18 +80,18 @@ func incomparable(name string, v goja.Value, err error) error {
 	}
 	for _, step := range e.Steps {
 		o, ok := v.(*goja.Object)
-		if !ok || o.ClassName() == "Map" {
-			return failure("%s holds what cannot be compared, at %s", name, e.Path)
+		if ok {
+			v = o.Get(fmt.Sprint(step))
 		}
-		if v = o.Get(fmt.Sprint(step)); v == nil { // an element of a Set
+		if !ok || v == nil { // within a Map or Set
 			return failure("%s holds what cannot be compared, at %s", name, e.Path)
 		}
 	}
 	if o, ok := v.(*goja.Object); ok {
-		switch o.ClassName() {
-		case "Map":
+		switch {
+		case o.ExportType() == typeMap:
 			return failure("%s%s is a Map with a key that cannot be compared", name, e.Path)
-		case "Date":
+		case o.ClassName() == "Date":
 			return failure("%s%s is an invalid date", name, e.Path)
 		}
 	}
@@ -110,7 +110,10 @@ func (m *module) plain(v goja.Value) (any, error) {
 	return x, nil
 }
 
-var typeTime = reflect.TypeFor[time.Time]()
+var (
+	typeTime = reflect.TypeFor[time.Time]()
+	typeMap  = reflect.TypeFor[[][2]any]() // that goja exports a Map as
+)
 
 // undefined is the value undefined, which is not null.
 type undefined struct{}
