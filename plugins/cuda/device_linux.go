@@ -143,7 +143,8 @@ func (d *device) close() {
 	_ = d.driver.Release(d.handle)
 }
 
-// in calls f with the device's context current. A sticky error makes the device lost.
+// in calls f with the device's context current. A sticky error makes the device lost. On a lost
+// device, in returns an error without calling f.
 func (d *device) in(f func() error) error {
 	if d.isLost.Load() {
 		return d.LostError()
@@ -189,7 +190,8 @@ func (d *device) LostError() error {
 	return e.WithHint("start the script again; a kernel with checks: 'off', or an image of another compiler, may have used a wrong address")
 }
 
-// failure returns a driver's error as an error of package offload.
+// failure returns a driver's error as an error of package offload. Errors of that package remain
+// unchanged.
 func (d *device) failure(op, label string, err error) error {
 	var own *offload.Error
 	if errors.As(err, &own) {
@@ -231,7 +233,7 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 	return load(ctx, d, img)
 }
 
-// check returns an error for memory that the device cannot access.
+// check returns an error for freed memory, and for memory of other devices.
 func (d *device) check(m offload.Memory) *offload.Error {
 	b, ok := m.(*block)
 	return queue.CheckMemory(ok && b.device == d, ok && b.freed.Load())

@@ -108,7 +108,8 @@ var (
 	}}
 )
 
-// entriesOf returns the kernels of an image; nil for a fat binary, which only the driver can read.
+// entriesOf returns the kernels that PTX or the symbols of a cubin list. It is nil if there are none, and for a fat
+// binary, which only the driver can read.
 func entriesOf(img *offload.Image) (list []entry) {
 	switch img.Kind {
 	case offload.ImagePTX:
@@ -266,7 +267,8 @@ func (p *nativeProgram) Unload() error {
 	return nil
 }
 
-// appendBlock appends the argument block of a launch, in which each argument has its own alignment.
+// appendBlock appends the argument block of a launch. It aligns scalars and addresses to their sizes, and a struct to its
+// largest field.
 func (k *nativeKernel) appendBlock(b []byte, args []offload.Arg) []byte {
 	start := len(b)
 	pad := func(align int) {

@@ -21,7 +21,8 @@ type platform struct {
 	devices []offload.Device
 }
 
-// open returns the devices. It skips devices that fail, and returns the error if all fail.
+// open opens the driver's devices and skips those that fail. If none is left, it returns their
+// errors, or NoDevice if the driver has none.
 func open(_ context.Context, o Options) (offload.Platform, error) {
 	target, err := ptx.Target()
 	if err != nil {

@@ -62,8 +62,8 @@ func New(o Options) offload.Plugin { return plugin{o} }
 
 func (plugin) Name() string { return Name }
 
-// MaxClass implements [offload.ClassBounded]. If the kernel driver's files are missing, the search for the best device does
-// not load the library.
+// MaxClass implements [offload.ClassBounded]. It returns 0 if the kernel driver's files are missing and the options name no
+// library. The search for the best device then does not load the library.
 func (p plugin) MaxClass() int {
 	if p.options.Library != "" {
 		return offload.ClassGPU

@@ -12,7 +12,8 @@ import (
 // stamp is a timestamp on the device's clock: an event with timing.
 type stamp struct{ event driver.Event }
 
-// stamps owns the events of stamps. The event of a collected stamp is reused.
+// stamps owns the events of a device's stamps. When the garbage collector finds a stamp unused, its
+// event can be reused.
 type stamps struct {
 	mu   sync.Mutex
 	used map[driver.Event]bool

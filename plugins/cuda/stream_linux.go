@@ -187,7 +187,7 @@ func (l *stream) Since(later, earlier any) (int64, bool) {
 	return int64(float64(ms) * 1e6), err == nil
 }
 
-// Close destroys the stream and the events, and releases the records.
+// Close frees the records. Unless the device is lost, it also destroys the stream and its events.
 func (l *stream) Close() {
 	d := l.device
 	d.mu.Lock()

@@ -204,7 +204,7 @@ func (l *stream) transfer(f *flight, t *transfer) error {
 	return err
 }
 
-// wait blocks until an event completes. The context is current.
+// wait blocks until an event completes or the device is lost. The context is current.
 func (l *stream) wait(e driver.Event) error {
 	pause := 5 * time.Microsecond
 	for {
@@ -254,8 +254,8 @@ func (l *stream) copyBox(c *queue.Command) error {
 	return nil
 }
 
-// fill enqueues a fill: of elements of 1, 2 or 4 bytes, of columns of words for longer patterns, otherwise by copies of
-// doubling length.
+// fill enqueues a fill. Aligned memory is filled by elements of 1, 2 or 4 bytes, or by columns of words if the pattern is
+// longer. Other memory is filled by copies of doubling length.
 func (l *stream) fill(f *flight, c *queue.Command) error {
 	d, to, size := l.device.driver, at(&c.Dst), int64(len(c.Pattern))
 	pattern := c.Pattern

@@ -86,7 +86,7 @@ func clearAll(dst []byte) {
 	split(dst, 64, func(part []byte) { eachPiece(part, func(piece []byte) { clear(piece) }) })
 }
 
-// split calls fn for one or two parts of dst, whose boundary is a multiple of unit.
+// split calls fn for dst, or concurrently for two parts of a large dst, whose boundary is a multiple of unit.
 func split(dst []byte, unit int, fn func([]byte)) {
 	if len(dst) < splitFrom || runtime.GOMAXPROCS(0) == 1 {
 		fn(dst)

@@ -15,8 +15,8 @@ import (
 // faults, even if some pages are never used.
 const prefault = 64 << 20
 
-// mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Large blocks request huge pages, start
-// at a huge page's boundary and, up to prefault bytes, are populated.
+// mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Blocks of hugePage bytes or more
+// request huge pages and start at a huge page's boundary. Blocks of up to prefault bytes are populated.
 func mapPages(n int64) (all, usable []byte, err error) {
 	flags := unix.MAP_ANON | unix.MAP_PRIVATE
 	if n < hugePage {
@@ -56,7 +56,8 @@ func populate(data []byte) {
 
 func unmapPages(data []byte) error { return unix.Munmap(data) }
 
-// Available returns the bytes of memory that can be used without swapping, within the control groups of this process.
+// Available returns the bytes of memory that can be used without swapping, within the control groups of this process. If
+// the system does not state them, it returns fallbackAvailable.
 func Available() int64 {
 	n := int64(1) << 62
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -12,8 +12,8 @@ const (
 	pageSize = 4 << 10
 	hugePage = 2 << 20
 
-	// smallest is the size of the smallest class in bytes. Classes are powers of two with three steps between them, so that
-	// less than a fifth of a block is unused.
+	// smallest is the size of the smallest class in bytes. Classes are powers of two with three steps between them, which are
+	// at least a page apart. From four pages on, less than a fifth of a block is unused.
 	smallest = pageSize
 	steps    = 4
 
@@ -78,7 +78,8 @@ func NewPool(opts Options) *Pool {
 	return p
 }
 
-// defaultLimit returns the available memory less a sixteenth, at least 256 MiB, for other processes. It is at least 64 MiB.
+// defaultLimit returns the available memory less a reserve for other processes: a sixteenth, or 256 MiB if that is more. The
+// limit is at least 64 MiB.
 func defaultLimit() int64 {
 	n := Available()
 	return max(n-max(n/16, 256<<20), 64<<20)
@@ -94,9 +95,9 @@ func Capacity(size int64) int64 {
 	return (size + step - 1) / step * step
 }
 
-// Get returns a block of size bytes, aligned to a cache line. It is cleared if zero is set; otherwise its contents are unspecified.
-// Errors: OutOfResources if the limit is reached or the operating system has no memory, InvalidSize for a size that cannot be,
-// Closed after Close.
+// Get returns a block of size bytes, aligned to a cache line. It is cleared if zero is set; otherwise its contents are
+// unspecified. Errors: OutOfResources if the limit is reached or the operating system has no memory, InvalidSize for a size
+// that is not in 1 to 2^62, Closed after Close.
 func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	const op = "allocate"
 	if size <= 0 || size > 1<<62 {

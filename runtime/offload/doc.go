@@ -54,6 +54,6 @@
 //
 // Frees on a lost device succeed: code that releases resources runs on every path and could do nothing about a failure.
 //
-// Optional interfaces leave the contract small. It has no frees in queue order, no graphs and no compiler without a device, since no
-// driver here would benefit from them.
+// Optional interfaces keep the contract small. It has no frees in queue order, no graphs and no compiler without a device,
+// since no driver here would benefit from them.
 package offload

@@ -58,9 +58,9 @@ type MemoryKind uint8
 
 // The memory kinds.
 const (
-	DeviceMemory MemoryKind = iota // the device; the host by Submit and Retrieve only
-	HostMemory                     // on the host, pinned, and reachable by the device
-	SharedMemory                   // both, moved by the driver as needed
+	DeviceMemory MemoryKind = iota // accessible to the device, and to the host by Submit and Retrieve only
+	HostMemory                     // memory of the host, pinned, and accessible to the device
+	SharedMemory                   // accessible to both, and moved by the driver as needed
 	numKinds
 )
 

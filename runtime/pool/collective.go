@@ -88,7 +88,8 @@ func byDevice(list []*session.Buffer) (groups [][]*session.Buffer) {
 	return groups
 }
 
-// reduceGroups reduces the buffers of each device to its first one, these in their order, and copies the result on each device.
+// reduceGroups reduces the buffers of each device into the first of them, and then these first buffers in their order. On each
+// device, it copies the result to the other buffers.
 func (c *Collective) reduceGroups(op string, groups [][]*session.Buffer, library *session.Library) error {
 	var firsts []*session.Buffer
 	for _, g := range groups {

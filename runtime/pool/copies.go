@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// move enqueues a copy on the destination's queue, or on the source's if only the destination is in memory of the host: copies
-// from several devices to it then wait for none of each other. The buffers may be on different devices.
+// move enqueues a copy, which may be between devices, on the queue of the destination's device. If only that device has
+// host-visible memory, it takes the queue of the source's device: copies from several devices then do not wait for each other.
 func (c *Collective) move(op string, dst, src *session.Buffer) error {
 	if dst.Len() == 0 && src.Len() == 0 {
 		return nil
@@ -47,8 +47,8 @@ func overlap(list []*session.Buffer) bool {
 	return false
 }
 
-// apart splits off buffers whose devices make copies together, one of each device. If leads is set, the first buffer of the list is
-// the first of them; if it cannot be, there are none.
+// apart divides a list in members, on different devices that can make copies together, and other buffers. If leads is set, the
+// first buffer of the list is the first member. If it cannot be one, there are no members.
 func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffer) {
 	for i, b := range list {
 		_, ok := b.Device().Contract().(contract.Mover)
@@ -68,8 +68,9 @@ func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffe
 	return members, others
 }
 
-// together makes the copies of flows between buffers of several devices by one command each. It returns false if they cannot, if a
-// queue is watched, or for less than three buffers: one of two copies with less work. before is called first if they can.
+// together makes the copies that flows describe between members, by one command of each device. It returns false if the devices
+// cannot do that, or a queue is watched. It also does for less than three members, for which a plain copy is less work.
+// Otherwise it first calls before.
 func (c *Collective) together(op string, members []*session.Buffer, flows []contract.Flow, before func() error) (ok bool, err error) {
 	if len(members) < 3 {
 		return false, nil

@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// maxFailures is the maximum number of unreported failures that a queue keeps. Further ones are counted.
+// maxFailures is the number of unreported failures that a queue keeps one by one. One more entry keeps the next and counts
+// those after it.
 const maxFailures = 1000
 
 // failure is the failure of command n, or of commands n to last if they were cancelled or exceed maxFailures.

@@ -74,7 +74,8 @@ func (q *Queue) launchOnLane(op string, l *offload.Launch) error {
 	return nil
 }
 
-// publishToLane issues command n, whose slot is filled, unlocks the queue, and begins the command if the window has space.
+// publishToLane issues command n, whose slot is filled, and unlocks the queue. Then it pumps, or the worker does if the queue
+// is deferred.
 func (q *Queue) publishToLane(n uint64) {
 	q.tail.Store(n)
 	q.ensure(q.opts.Deferred)
@@ -129,7 +130,8 @@ func (q *Queue) step(by pumper) (reached uint64, urgent bool) {
 	}
 }
 
-// harvest finishes begun commands until the first in flight that is not reached.
+// harvest finishes begun commands up to the first in flight that is not reached. If that one is a launch with a time limit, the
+// limit starts.
 func (q *Queue) harvest(reached uint64) {
 	f := &q.flight
 	for h := q.head.Load(); h < f.begun; {

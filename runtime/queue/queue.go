@@ -13,9 +13,9 @@ import (
 
 const (
 	firstSlots = 16      // slots of a new queue
-	softSlots  = 4096    // outstanding commands above which WaitForSpace blocks: more than [offload.BoundedCommands]
-	fullSlots  = 5120    // outstanding commands above which issuing blocks: several commands may follow one WaitForSpace
-	hardSlots  = 1 << 20 // outstanding commands above which commands are refused
+	softSlots  = 4096    // number of outstanding commands from which WaitForSpace blocks: more than [offload.BoundedCommands]
+	fullSlots  = 5120    // number of outstanding commands from which issuing blocks: several commands may follow one WaitForSpace
+	hardSlots  = 1 << 20 // number of outstanding commands from which further ones are refused
 
 	// wakeUpCost is the estimated latency of waking a goroutine on another core. Less work does not justify it.
 	wakeUpCost = 20 * time.Microsecond
@@ -90,7 +90,7 @@ type runner struct {
 
 // unreported is the first failure since the last event. The holder of the role writes it.
 type unreported struct {
-	own       error    // the first failure of the commands since the last event that is no mark
+	own       error    // the first failure of the commands after command parted
 	ownNumber uint64   // number of the command that failed with own
 	parted    uint64   // number of the last event that is not a mark
 	owed      []*Event // events whose waits were cancelled; later commands still wait for them
@@ -112,7 +112,7 @@ type reports struct {
 	cause          error      // cause of the last cancellation
 	cancelReported uint64     // the cancellation of commands up to this number has been reported
 	taken          uint64     // TakeFailure has returned the failures up to this command
-	takenBefore    uint64     // the newest command when it did
+	takenBefore    uint64     // number of the newest command at that time
 	stopped        error      // failure of the launch that the last cancellation ended, until Stopped returns it
 }
 
@@ -419,7 +419,7 @@ func (q *Queue) Wait(ev offload.Event) error {
 	return nil
 }
 
-// Idle reports whether all commands have run.
+// Idle reports whether all commands have run. It makes pending ones run soon.
 func (q *Queue) Idle() bool {
 	if q.pending() {
 		q.nudge()
@@ -484,7 +484,8 @@ func (q *Queue) span(op string, s offload.Span) (place, error) {
 	return all.part(s.Offset, s.Size), nil
 }
 
-// lock locks the queue for a command. A lost device refuses it. After an error the queue is not locked.
+// lock locks the queue for a command. It returns an error, with the queue not locked, if the queue was closed or the device is
+// lost.
 func (q *Queue) lock(op string) error {
 	q.mu.Lock()
 	if q.closed || q.flight.lost.Load() != nil {
@@ -502,7 +503,7 @@ func (q *Queue) unlockRefused(op string) error {
 	return q.refuse(offload.Closed, op, "the queue was closed")
 }
 
-// lockOpen locks the queue for a command that a lost device accepts too.
+// lockOpen is like lock, but also locks the queue of a lost device.
 func (q *Queue) lockOpen(op string) error {
 	q.mu.Lock()
 	if q.closed {
@@ -548,9 +549,9 @@ func (q *Queue) slot(op string) (*command, error) {
 	}
 }
 
-// publish issues the command whose slot begin returned, and unlocks the queue. An idle queue runs the command at once if atOnce is
-// set. Otherwise cost, the estimated time of the command, decides with those of the commands before it whether the worker is woken
-// at once.
+// publish issues the command whose slot begin returned, and unlocks the queue. With a lane, publishToLane starts the command.
+// Otherwise an idle queue that is not deferred runs it at once if atOnce is set. In other cases the worker is woken at once if
+// the estimated costs of all commands that wait, this one included, reach wakeUpCost.
 func (q *Queue) publish(cost time.Duration, atOnce bool) {
 	n := q.tail.Load()
 	idle := q.head.Load() == n

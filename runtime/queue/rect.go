@@ -47,7 +47,7 @@ func (q *Queue) RetrieveRect(dst offload.HostRect, src offload.Rect, extent [3]i
 	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
 }
 
-// ExchangeRect copies a box between memories of the device. The boxes do not overlap.
+// ExchangeRect copies a box between memories of the device. The caller ensures that the boxes do not overlap.
 func (q *Queue) ExchangeRect(dst, src offload.Rect, extent [3]int64) error {
 	const op = "exchange"
 	to, err := q.deviceBox(op, dst, extent)

@@ -284,7 +284,8 @@ func (q *Queue) run(c *command, n uint64) {
 	c.clear()
 }
 
-// drop fails command n, which was cancelled before it ran.
+// drop handles command n, which was cancelled before it ran. It records the failure, except for a mark, and completes the event
+// of the command with it.
 func (q *Queue) drop(c *command, n uint64) {
 	err := q.droppedError(c)
 	if !c.isMark() {
@@ -344,7 +345,7 @@ func (q *Queue) expire() {
 	}
 }
 
-// host calls the host function of command n.
+// host calls the host function of command n, unless the command was dropped. A panic of the function becomes an error.
 func (q *Queue) host(c *command, n uint64) (err error) {
 	q.hosting.Store(true)
 	defer q.hosting.Store(false)

@@ -143,8 +143,8 @@ func (q *Queue) endsEarly(w wait) bool {
 	return false
 }
 
-// await returns when the command has finished or the wait is given up. It runs the commands itself if no other goroutine
-// does.
+// await returns when the command has finished or the wait is given up. Unless w is passive, it runs the commands itself if no
+// other goroutine does.
 func (q *Queue) await(w wait) {
 	if q.lane != nil {
 		q.awaitLane(w)
@@ -188,7 +188,8 @@ func (q *Queue) await(w wait) {
 	}
 }
 
-// sleep waits until the command has finished or the state has changed. worker is set if the next command needs the worker.
+// sleep waits until the command has finished or the state has changed. worker is set if only the worker may run the next
+// command.
 func (q *Queue) sleep(w wait, worker bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 // Operation is a collective operation that has begun. It runs when it is called, on any goroutine.
 type Operation func(ctx context.Context) ([]byte, error)
 
-// operation runs an algorithm on the data of this process.
+// operation returns an operation that waits for the data of this process, passes it to run, and ends the call.
 func (c *Call) operation(run func(ctx context.Context, data []byte) ([]byte, error)) Operation {
 	return func(ctx context.Context) ([]byte, error) {
 		data, err := c.data.Bytes(ctx)
@@ -68,7 +68,7 @@ func (c *Call) typed(run Operation) func(ctx context.Context) (Data, error) {
 	}
 }
 
-// broadcast sends data of the root down a binomial tree.
+// broadcast sends data of the root down a binomial tree, and returns it at all members.
 func (c *Call) broadcast(ctx context.Context, root int, data []byte, step int) ([]byte, error) {
 	n := c.g.Size()
 	me, bit := (c.g.rank-root+n)%n, 1
@@ -156,8 +156,8 @@ func (g *Group) AllGather(p *Payload) Operation {
 	})
 }
 
-// Scatter begins an operation that returns this member's part of the data of the root, which has equal parts. Other members may
-// pass a payload without elements.
+// Scatter begins an operation that divides the root's data in equal parts, in the order of the members, and returns this
+// member's part. Other members may pass a payload without elements.
 func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, error) {
 	c := g.begin(scatter, root, p)
 	return c.typed(c.operation(func(ctx context.Context, data []byte) ([]byte, error) {

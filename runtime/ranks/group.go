@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Group is processes that communicate with each other. Ranks of its methods count its members.
+// Group is processes that communicate with each other. The ranks that its methods take and return are the members' numbers in
+// the group.
 type Group struct {
 	w       *World
 	context uint64
@@ -26,7 +27,7 @@ func (g *Group) Rank() int { return g.rank }
 // Size returns the number of processes.
 func (g *Group) Size() int { return len(g.members) }
 
-// Data is elements that another process sent.
+// Data is the elements of a message, or of the result of an operation.
 type Data struct {
 	Type  offload.Type
 	Bytes []byte
@@ -125,8 +126,8 @@ func (c *Call) agree(from int, p *parcel) error {
 	return nil
 }
 
-// end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss it first tells the other
-// members. It returns err, or if that is nil the failure of sending.
+// end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss it first tells the
+// other members. It returns err, or if that is nil the first failure of sending or the cause of ctx.
 func (c *Call) end(ctx context.Context, err error) error {
 	if err != nil && offload.CodeOf(err) != offload.DeviceLost {
 		for i, rank := range c.g.members {

@@ -104,7 +104,8 @@ func (s *shape) count() int64 {
 	return n
 }
 
-// alignment returns a divisor of every element's offset. A record's alignment is unknown, but divides its size.
+// alignment returns a divisor of every element's offset. The alignment of records is unknown: it returns the largest power of
+// two, up to 8, that divides their size.
 func (s *shape) alignment() int64 {
 	if s.typ != offload.Opaque {
 		return int64(s.elem)
@@ -257,7 +258,8 @@ func (d *Device) reclaim(ctx context.Context) bool {
 	return d.retired.ReapAll(ctx) == nil
 }
 
-// collectGarbage frees unreachable buffers, waits for their cleanups, and reports whether any memory was freed.
+// collectGarbage makes the garbage collector free unreachable buffers. It waits for their cleanups, for about 20 ms at most,
+// and reports whether less memory is allocated then.
 func (d *Device) collectGarbage(ctx context.Context) bool {
 	before := d.allocated.Load()
 	if before == 0 || ctx.Err() != nil {
@@ -429,8 +431,8 @@ type ViewOptions struct {
 	Label string // default: the buffer's label
 }
 
-// View returns a buffer on a part of the same memory. Errors: InvalidSize if it leaves the buffer, InvalidArgument for a start that
-// is not aligned to its element type, Closed for a freed buffer.
+// View returns a buffer on a part of the same memory. Errors: InvalidSize if it leaves the buffer, InvalidArgument for wrong
+// options or a start not aligned to its element type, Closed for a freed buffer.
 func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
 	const op = "view"
 	if b.Freed() {

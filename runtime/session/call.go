@@ -262,7 +262,7 @@ func (c *Call) Command() offload.Launch {
 	return l
 }
 
-// SetArg replaces an argument.
+// SetArg replaces argument i, which counts from 0. After an error the call is unchanged.
 func (c *Call) SetArg(i int, a Arg) error {
 	if i < 0 || i >= len(c.args) {
 		return c.fail(offload.InvalidArgument, "there is no argument %d of %d", i, len(c.args))
@@ -278,7 +278,7 @@ func (c *Call) SetArg(i int, a Arg) error {
 	return nil
 }
 
-// SetSize replaces the size.
+// SetSize replaces the size. After an error the call is unchanged.
 func (c *Call) SetSize(size ...int) error {
 	if err := c.setSize(size); err != nil {
 		return err

@@ -78,8 +78,8 @@ func (ev *Event) Sync(ctx context.Context) error {
 	return located(err, ev.queue.device.id, ev.label)
 }
 
-// Failure returns the failure of the commands that a reached event covers, without consuming it, if the plugin supports
-// that.
+// Failure returns the failure of the commands that a reached event covers, without consuming it. It is nil if there is none, or
+// the plugin does not support the query.
 func (ev *Event) Failure() error {
 	if peeker, ok := ev.raw.(offload.EventFailurePeeker); ok {
 		return located(peeker.Failure(), ev.queue.device.id, ev.label)

@@ -54,7 +54,7 @@ func (d *Device) PinHost(data []byte) (*PinnedHost, error) {
 
 func startOf(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }
 
-// IsPinned reports whether all of data is in memory that the device's driver has pinned.
+// IsPinned reports whether data is not empty and lies in one range that the device's driver has pinned.
 func (d *Device) IsPinned(data []byte) bool {
 	d.pins.Lock()
 	defer d.pins.Unlock()
@@ -64,7 +64,7 @@ func (d *Device) IsPinned(data []byte) bool {
 	})
 }
 
-// Pinned reports whether the device's driver has pinned the memory.
+// Pinned reports whether the device's driver has pinned the memory. Release does not change the answer.
 func (p *PinnedHost) Pinned() bool { return p.release != nil }
 
 // Size returns the number of bytes.

@@ -100,8 +100,8 @@ func (p *platform) opened() []*Device {
 	return p.devices
 }
 
-// deviceID returns "plugin:name" for a device with a name of its own, else "plugin:ordinal". The only device of a plugin named
-// after its type is "plugin".
+// deviceID returns "plugin:name" for a device with a name of its own, else "plugin:ordinal". The id is the plugin's name alone
+// if that is also the name of the device's type, and the plugin has no other device.
 func (p *platform) deviceID(i int, dev offload.Device, n int) string {
 	name := p.plugin.Name()
 	if d, ok := dev.(offload.Named); ok {

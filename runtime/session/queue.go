@@ -60,7 +60,7 @@ type position struct {
 	seq   uint64
 }
 
-// waited is a position for which the commands after number after wait.
+// waited is a position for which a queue waits: its commands with numbers above after run later.
 type waited struct {
 	position
 	after uint64
@@ -268,7 +268,7 @@ func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other
 // mostEarlier is the maximum number of replaced waits that a queue keeps. Needs may miss a dependency on older ones.
 const mostEarlier = 16
 
-// replace keeps a replaced wait, unless it is over.
+// replace keeps a replaced wait, unless it is over or no command was issued after it.
 func (q *Queue) replace(w waited) {
 	q.earlier = slices.DeleteFunc(q.earlier, func(c waited) bool { return c.seq <= c.queue.done.Load() })
 	if w.seq <= w.queue.done.Load() || w.after == q.issued.Load() {
@@ -285,7 +285,7 @@ func (q *Queue) needs(seq uint64, other *Queue) bool {
 	return q.leadsTo(seq, other, map[*Queue]uint64{})
 }
 
-// leadsTo is needs without the queues in asked, which were searched up to the command that asked holds.
+// leadsTo implements needs. asked holds, for each queue that was searched, how many of its commands the search covered.
 func (q *Queue) leadsTo(seq uint64, other *Queue, asked map[*Queue]uint64) bool {
 	if asked[q] >= seq || q.reached(seq) {
 		return false
@@ -315,7 +315,8 @@ func (m fence) Await(ctx context.Context) error {
 	return err
 }
 
-// reached reports whether the first seq commands have run, and records the progress.
+// reached reports whether the first seq commands are known to have run. If they are not yet, it asks the plugin whether the
+// queue is idle, and records that it is.
 func (q *Queue) reached(seq uint64) bool {
 	if seq <= q.done.Load() {
 		return true
@@ -337,8 +338,8 @@ func (q *Queue) advance(seq uint64) {
 	}
 }
 
-// Host calls fn in order with the other commands, on a goroutine or thread of the plugin. Its error, or its panic,
-// is a failure of the queue. fn must not wait for this queue.
+// Host calls fn in order with the other commands, on a goroutine or thread of the plugin. An error or a panic of fn is a
+// failure of the queue. fn must not wait for this queue.
 func (q *Queue) Host(fn func() error) error {
 	if err := q.enter("host function", nil, false); err != nil {
 		return err
@@ -413,7 +414,8 @@ func (q *Queue) Sync(ctx context.Context) error {
 	return err
 }
 
-// Failure returns the failure that Sync would report first, without consuming it, if the plugin supports that.
+// Failure returns the failure that Sync would report first, without consuming it. It is nil if there is none, or the plugin
+// does not support the query.
 func (q *Queue) Failure() error {
 	if peeker, ok := q.raw.(offload.FailurePeeker); ok {
 		return located(peeker.Failure(), q.device.id, q.object.Label)

@@ -62,9 +62,9 @@ const manyUses = 32
 
 // order makes command seq of q wait for the uses that conflict with t, and records t. The caller holds res.mu.
 //
-// A use is dropped when every access that conflicts with it also conflicts with t, and t runs later. It does on the same queue, or
-// if q was just made to wait. Finished uses are dropped too. A use marked always stays until it has finished, since a queue without
-// hazard tracking does not wait for t.
+// A use is dropped when every access that conflicts with it also conflicts with t, and t runs later. t does if both are on the
+// same queue, or if q was just made to wait. Finished uses are dropped too. A use marked always stays until it has finished,
+// since a queue without hazard tracking does not wait for t.
 func (q *Queue) order(t *access, seq uint64, always bool) error {
 	r := t.res
 	var err error
@@ -106,7 +106,8 @@ func (q *Queue) order(t *access, seq uint64, always bool) error {
 	return nil
 }
 
-// orderLaunches makes q wait for the launches of a program. Later conflicting accesses then wait for q's command.
+// orderLaunches makes q wait for the launches of a program, if q tracks hazards. Later conflicting accesses then wait for q's
+// command instead.
 func (q *Queue) orderLaunches(r *resource) error {
 	r.latest = nil
 	for other, l := range r.launches {

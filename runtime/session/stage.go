@@ -58,7 +58,8 @@ func (d *Device) takeStage(size int64, in, out *Queue) (*stage, error) {
 	return s, nil
 }
 
-// knownStage returns a spare block, or one that the copies from out to in use already, or nil.
+// knownStage returns a spare block. If there is none, and copies from out to in use pairStages blocks already, it returns the
+// one of these that was used longest ago. Otherwise it returns nil.
 func (d *Device) knownStage(size int64, in, out *Queue) *stage {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -25,7 +25,7 @@ type tracer struct {
 	pending []tracedCommand // in the order of issue
 	polling bool
 
-	writing sync.Mutex  // taken before mu, and held while commands are written, for which none that is issued waits
+	writing sync.Mutex  // taken before mu, and held while commands are written
 	rows    trace.Names // of queues' tracks
 	run     []trace.DeviceCommand
 	spare   []tracedCommand
@@ -79,7 +79,7 @@ type traced struct {
 	owner  uint64 // of the queue, or of the buffer that is cleared
 }
 
-// begin begins a command of the queue's time line, if there is one.
+// begin notes the beginning of a command for the time line and the hook. Without both, it returns the zero value.
 func (q *Queue) begin() traced {
 	t := q.device.session.tracer
 	if t == nil {

@@ -140,8 +140,8 @@ func (k *Kernel) Library() *Library { return k.program.library }
 // As returns the signature of KernelAs, or nil for a kernel that its image describes.
 func (k *Kernel) As() *offload.Signature { return k.as }
 
-// Memory returns the number that identifies the buffer's memory, the buffer's offset in it, and the size of that memory,
-// both in bytes. The result global is set for a library's global variable.
+// Memory returns the number that identifies the buffer's memory, the buffer's offset in it, and the size of that memory, both
+// in bytes. For a global variable of a library, global is set, and the number is that of its program.
 func (b *Buffer) Memory() (id uint64, offset, size int64, global bool) {
 	return b.alloc.res.serial, b.offset, b.alloc.size, b.alloc.global
 }

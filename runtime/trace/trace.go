@@ -152,7 +152,8 @@ func (r *Recorder) Slice(t Track, category, name string, start, duration time.Du
 	return t
 }
 
-// free reserves a time on a track for a slice, or on one beside it if another slice takes the time, and returns the track.
+// free reserves a time on a track for a slice, or on one beside it if another slice takes the time, and returns the track. The
+// caller holds mu.
 func (r *Recorder) free(t Track, start, end time.Duration) Track {
 	first := t
 	for n := 2; !r.rows[t.thread-1].take(start, end); n++ {

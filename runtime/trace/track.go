@@ -9,8 +9,8 @@ import (
 // DeviceProcess precedes a device's id in the name of the process with its tracks.
 const DeviceProcess = "device "
 
-// Names makes names of tracks for objects with labels. Of objects of a process with one label, those after the first have a
-// number. The zero value has no objects.
+// Names makes names of tracks for objects with labels. If several objects of a process have the same label, a number is added
+// to the names of all but the first. The zero value has no objects.
 type Names struct {
 	byID   map[uint64]string
 	labels map[[2]string]int

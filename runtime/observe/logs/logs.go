@@ -16,9 +16,9 @@ type Options struct {
 	Slow time.Duration
 }
 
-// New returns a hook that logs failures at level Error, runs, loads, reloads and instances at level Info, and commands of devices
-// at level Debug. So are runs that were refused for the values of their caller, who could flood the log. The message is the kind;
-// the attributes are name, device, owner, detail, duration, bytes, code and error.
+// New returns a hook that logs failures at level Error, runs, loads, reloads and instances at level Info, and commands of
+// devices at level Debug. Runs that were refused for their caller's values are logged at level Debug, since a caller could
+// flood the log. The message is the kind; the attributes are name, device, owner, detail, duration, bytes, code and error.
 func New(to *slog.Logger, opts Options) observe.Hook {
 	return func(s observe.Span) {
 		level := slog.LevelDebug

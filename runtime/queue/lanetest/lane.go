@@ -39,7 +39,7 @@ type entry struct {
 	staged   []byte // bytes of a copy, taken from the host at Begin or copied to the host at Finish; nil if it copies directly
 }
 
-// enter checks the rules for callers of a lane. The returned function ends the call.
+// enter checks that no other call of Begin, Flush or Finish is running. The returned function ends the call.
 func (l *lane) enter() (leave func()) {
 	if l.using.Add(1) != 1 {
 		l.device.violated("two calls of Begin, Flush or Finish at once")

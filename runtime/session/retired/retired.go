@@ -38,7 +38,7 @@ type entry[F Fence[F]] struct {
 	free    func()
 }
 
-// Add calls free when the fences are reached: at once if they are, else in a later call of another method.
+// Add calls free when the fences are reached: at once if they are, else in a later call of Reap, ReapAll or KeepPace.
 func (l *List[F]) Add(pending []F, bytes int64, free func()) {
 	pending = slices.DeleteFunc(pending, func(f F) bool { return f.Reached() })
 	if len(pending) == 0 {
@@ -78,7 +78,8 @@ func (l *List[F]) Reap() bool {
 	return len(l.entries) < n
 }
 
-// ReapAll waits until no memory is in use, and frees it. If ctx ends first, it returns the error of the fence and frees nothing.
+// ReapAll waits until none of the memory that was added before is in use, and frees it. If ctx ends first, it returns the error
+// of the fence and frees nothing.
 func (l *List[F]) ReapAll(ctx context.Context) error {
 	l.mu.Lock()
 	var pending []F

@@ -120,7 +120,8 @@ func (c *Clock) Bound() (d time.Duration, ok bool) {
 	return c.bounds.bound(), c.bounds.reference != nil
 }
 
-// Renew measures again if the last measurement is old, or the error is large. It reports whether it did.
+// Renew measures again if the last measurement is older than every, or than soon if the error of a fine clock is large. It
+// reports whether it was due. Exact and closed clocks are never due.
 func (c *Clock) Renew() bool {
 	c.mu.Lock()
 	age := every
@@ -171,8 +172,8 @@ func (c *Clock) refine(least int, limit time.Duration) {
 	c.mu.Unlock()
 }
 
-// repeats reports whether refine goes on after a number of measurements that took a time. After mostTime it first sleeps for poorPause.
-// The caller holds measuring.
+// repeats reports whether refine goes on after done measurements in the time took. If the error is above poor after mostTime,
+// refine goes on until limit, and repeats first sleeps for poorPause. The caller holds measuring.
 func (c *Clock) repeats(done int, took, limit time.Duration) bool {
 	bound := c.bounds.bound()
 	if bound <= poor || took < mostTime {

@@ -27,7 +27,7 @@ type aligned struct {
 // NewClocks returns clocks for the times of a time line. Fine clocks have small errors, which are written as a counter of each device.
 func NewClocks(line *trace.Recorder, fine bool) *Clocks { return &Clocks{line: line, fine: fine} }
 
-// Of returns the clock of a device, which the caller's slot keeps. The first call makes the clock, which measures it.
+// Of returns the clock of a device, which the caller's slot keeps. The first call makes and measures the clock.
 func (c *Clocks) Of(id string, raw offload.Device, slot *atomic.Pointer[Clock]) *Clock {
 	if clock := slot.Load(); clock != nil {
 		return clock

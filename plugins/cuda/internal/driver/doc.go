@@ -1,6 +1,6 @@
-// Package driver binds NVIDIA's driver library libcuda without headers, cgo and toolkit. It finds the library at run time.
-// Functions come from cuGetProcAddress, which returns the API version that this package uses, or from the library's symbols. Names
-// follow the CUDA driver API, without the prefix. Source: CUDA Driver API reference, 11.8.
+// Package driver binds NVIDIA's driver library libcuda without headers, cgo or toolkit. It finds the library at run time.
+// Functions come from cuGetProcAddress, which returns the API version that this package uses, or from the library's symbols.
+// Names follow the CUDA driver API, without the prefix. Source: CUDA Driver API reference, 11.8.
 //
 // Most functions need a current context on the calling thread: callers use [Driver.In].
 package driver
@@ -124,8 +124,9 @@ type EventFlags uint32
 // DisableTiming creates events without timestamps, which are cheaper.
 const DisableTiming EventFlags = 2
 
-// Box describes a copy of a box of bytes, rows and slices. An operand is host memory if its device pointer is 0. A pitch is
-// the bytes from row to row; Rows is the number of rows from slice to slice.
+// Box describes a copy of a box: Depth slices of Height rows of Width bytes. An operand is host memory if its device
+// pointer, Src or Dst, is 0. A pitch is the number of bytes from row to row; SrcRows and DstRows are the numbers of rows
+// from slice to slice.
 type Box struct {
 	Src, Dst             Pointer
 	SrcHost, DstHost     uintptr

@@ -95,7 +95,7 @@ type Driver struct {
 	at      [numFunctions]uintptr
 }
 
-// Open loads and initializes the library, by default the system's. It is never unloaded.
+// Open loads and initializes the library in the file path, or the system's if path is empty. The library is never unloaded.
 func Open(path string) (*Driver, error) {
 	if path == "" {
 		path = "libcuda.so.1"
