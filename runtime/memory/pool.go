@@ -96,8 +96,8 @@ func Capacity(size int64) int64 {
 }
 
 // Get returns a block of size bytes, aligned to a cache line. It is cleared if zero is set; otherwise its contents are
-// unspecified. Errors: OutOfResources if the limit is reached or the operating system has no memory, InvalidSize for a size
-// that is not in 1 to 2^62, Closed after Close.
+// unspecified. Errors: OutOfResources if the limit or the system's memory is exhausted, InvalidSize for a size that is not in 1
+// to 2^62, Closed after Close.
 func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	const op = "allocate"
 	if size <= 0 || size > 1<<62 {

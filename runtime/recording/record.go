@@ -56,7 +56,7 @@ func unrecordable(c *session.Command, label, detail, hint string) error {
 	return offload.Errorf(offload.Unsupported, "record", "%s", detail).On(c.Queue.Device().ID(), label).WithHint("%s", hint)
 }
 
-// add adds a command. The caller holds mu.
+// add adds a command unless it is a read. The caller holds mu.
 func (r *Recorder) add(c *session.Command) (err error) {
 	out := command{Kind: string(c.Kind), Queue: r.queue(c.Queue), At: c.At, Origin: c.Origin, Data: r.contents.add(append([]byte(nil), c.Data...)), Bytes: int64(len(c.Data))}
 	switch c.Kind {

@@ -87,7 +87,7 @@ func (f *File) Open(ctx context.Context, s *session.Session, opts Options) (_ *R
 	return r, nil
 }
 
-// extents returns extents with at least size bytes, each within a buffer's limit.
+// extents returns the extents of a buffer that holds at least size bytes, each within the limit of a dimension.
 func extents(size int64) []int {
 	const row = 1 << 30
 	if size <= row {
@@ -120,7 +120,8 @@ func (r *Replay) register(ctx context.Context, native bool) error {
 	return nil
 }
 
-// view returns the buffer of a view, or nil for nil. The error says that the recording is damaged.
+// view returns the buffer of a view, or nil for nil. Errors: InvalidBinary for an unknown type, and those of
+// [session.Buffer.View].
 func (r *Replay) view(v *view) (*session.Buffer, error) {
 	if v == nil {
 		return nil, nil
@@ -185,7 +186,7 @@ func (r *Replay) command(ctx context.Context, c *command) (_ *session.Command, e
 	return out, err
 }
 
-// config returns the configuration of a recorded launch; nil has none.
+// config returns the configuration of a recorded launch, or an empty one for nil.
 func config(l *launch) session.Config {
 	if l == nil {
 		return session.Config{}
@@ -193,7 +194,7 @@ func config(l *launch) session.Config {
 	return session.Config{Size: l.Size[:], GroupSize: l.Group, Checks: l.Checks, SharedBytes: l.Shared, Cooperative: l.Cooperative, Teams: l.Teams, ThreadLimit: l.ThreadLimit}
 }
 
-// Restore writes the contents to the buffers that they had before the first command.
+// Restore resets the buffers to their contents before the first command of the recording, and waits.
 func (r *Replay) Restore(ctx context.Context) error {
 	for i, b := range r.memories {
 		m := &r.file.Memories[i]

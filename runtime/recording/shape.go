@@ -15,7 +15,8 @@ type Shape struct {
 	launch int // position in the commands
 }
 
-// Shapes returns the launches whose results do not depend on the group size.
+// Shapes returns the launches whose results do not depend on the group size. It omits those that are cooperative, have shared
+// memory beyond the kernel's own, or limit teams or threads.
 func (r *Replay) Shapes() (list []Shape) {
 	for i, c := range r.commands {
 		if c.Call == nil {
@@ -35,8 +36,8 @@ func (r *Replay) Shapes() (list []Shape) {
 	return list
 }
 
-// SetGroup makes a launch use groups of a size; nil leaves it to the device. Errors: InvalidSize for groups that are too large, after
-// which the launch is as before.
+// SetGroup makes a launch use groups of a size; nil leaves it to the device. Errors: those of [session.Kernel.Bind], such as
+// InvalidSize for groups that are too large. The launch is then as before.
 func (r *Replay) SetGroup(s Shape, group []int) error {
 	cfg := r.configs[s.launch]
 	cfg.GroupSize = group

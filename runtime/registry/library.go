@@ -267,7 +267,7 @@ func (l *Library) closedError(op string) error {
 	return &offload.Error{Code: offload.Closed, Op: op, Label: l.lib.Label, Detail: "the library has been unregistered"}
 }
 
-// guard turns a plugin's panic into an error.
+// guard calls fn, and turns a panic of the plugin into an error.
 func guard(op, label string, fn func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -43,7 +43,8 @@ type Poller interface {
 	Drive(done func() bool) bool
 	// Wait waits until Read would return at once.
 	Wait()
-	// Driven adds by to the number of goroutines that poll the input while in Drive of another stream. Wait leaves the input to them.
+	// Driven adds by to the number of goroutines in Drive of another stream that also poll this input. Wait does not return
+	// before they have left, unless the stream has ended.
 	Driven(by int)
 }
 

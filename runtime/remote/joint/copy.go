@@ -17,8 +17,8 @@ const (
 	pieceBytes = 256 << 10 // maximum size of a piece that is sent
 )
 
-// Flow is a copy between this member's memory and that of another one. Two members have at most one in each direction. If another flow
-// brings the bytes that this member sends, it passes them on as they arrive.
+// Flow is a copy between this member's memory and that of another one. Two members have at most one in each direction. Bytes
+// that one flow brings and another one sends are passed on as they arrive.
 type Flow struct {
 	Member uint32 // the other member
 	Send   bool   // from this member to the other one

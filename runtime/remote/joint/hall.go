@@ -48,7 +48,7 @@ type Operation struct {
 
 // arrivals are the bytes of a part.
 type arrivals struct {
-	to       []byte   // the destination; nil before Admit and Expect
+	to       []byte   // the destination; nil before Admit or Expect
 	early    [][]byte // pieces that arrived before the destination was known
 	arrived  int64
 	expected bool // it is counted in left
