@@ -361,7 +361,7 @@ func (l *lane) end(m *protocol.Reached) error {
 	return nil
 }
 
-// advance marks commands up to n as reached. The caller holds l.mu.
+// advance marks commands up to n as reached, and wakes the goroutines in Await. The caller holds l.mu.
 func (l *lane) advance(n uint64) {
 	l.reached.Store(n)
 	if l.changed != nil {

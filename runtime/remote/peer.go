@@ -231,7 +231,8 @@ func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (
 	return len(list), nil
 }
 
-// answer reads the answer to e, and the bytes if e reads. It sets e's failure to one of a device. The error is one of the connection.
+// answer reads the answer to e, and the bytes if e reads. It sets e.failure if a device has failed. The result is an error of
+// the connection, or nil.
 func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	m := e.message
 	packet, err := protocol.Read(p.in)

@@ -11,7 +11,7 @@ type Relaunch struct {
 	Changed []ChangedArg
 }
 
-// ChangedArg is a scalar with its new value.
+// ChangedArg is the index of a scalar among the arguments, and its new value.
 type ChangedArg struct {
 	Index uint32
 	Bits  uint64
