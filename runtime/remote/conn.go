@@ -43,8 +43,7 @@ type Poller interface {
 	Drive(done func() bool) bool
 	// Wait waits until Read would return at once.
 	Wait()
-	// Driven adds by to the number of goroutines in Drive of another stream that also poll this input. Wait does not return
-	// before they have left, unless the stream has ended.
+	// Driven adds by to the number of goroutines that poll this input in Drive of another stream. Wait returns after they have left.
 	Driven(by int)
 }
 

@@ -231,8 +231,7 @@ func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (
 	return len(list), nil
 }
 
-// answer reads the answer to e, and the bytes if e reads. It sets e.failure if a device has failed. The result is an error of
-// the connection, or nil.
+// answer reads the answer to e, and the bytes if e reads. It sets e.failure if a device failed. The result is an error of the connection.
 func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
 	m := e.message
 	packet, err := protocol.Read(p.in)

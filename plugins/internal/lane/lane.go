@@ -445,7 +445,7 @@ func (l *Lane[T]) Finish(c *queue.Command) error {
 	return f.err
 }
 
-// Stop implements [queue.Lane]. It does not stop a launch that has ended.
+// Stop implements [queue.Lane]. It stops launches only, and none that has ended.
 func (l *Lane[T]) Stop(n uint64) {
 	l.mu.Lock()
 	var running []*Flight[T]

@@ -78,7 +78,8 @@ func (k *Kernel) Unsupported(err error) *offload.Error {
 }
 
 // Refused adds a driver's log to the error for a source text that it rejects, and returns the error. The first group of line
-// matches the line number of the log's first error. siteOf maps it to a site of the kernel.
+// matches the line number of the log's first error. siteOf maps that number to a site of the kernel, whose position the error
+// then has.
 func (k *Kernel) Refused(e *offload.Error, source, log string, line *regexp.Regexp, siteOf func(k *ir.Kernel, source string, line int) (site int, ok bool)) *offload.Error {
 	if log = strings.TrimSpace(log); log != "" {
 		e.Detail += fmt.Sprintf(": %.2000s", log)

@@ -9,49 +9,49 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Image is unavailable on this platform.
+// Image is unavailable in this build.
 type Image struct{}
 
-// Load returns [process.ErrUnsupported] on this platform.
+// Load returns [process.ErrUnsupported] in this build.
 func Load(context.Context, string, []byte) (*Image, error) { return nil, process.ErrUnsupported }
 
-// Symbols returns nil on this platform.
+// Symbols returns nil in this build.
 func (*Image) Symbols() []Symbol { return nil }
 
-// Lookup returns false on this platform.
+// Lookup returns false in this build.
 func (*Image) Lookup(string) (Symbol, uintptr, bool) { return Symbol{}, 0, false }
 
-// Memory returns nil on this platform.
+// Memory returns nil in this build.
 func (*Image) Memory(Symbol) []byte { return nil }
 
-// Offset returns false on this platform.
+// Offset returns false in this build.
 func (*Image) Offset(uintptr) (uint64, bool) { return 0, false }
 
-// Close does nothing on this platform.
+// Close does nothing in this build.
 func (*Image) Close() error { return nil }
 
-// Caller is unavailable on this platform.
+// Caller is unavailable in this build.
 type Caller struct{}
 
-// NewCaller returns [process.ErrUnsupported] on this platform.
+// NewCaller returns [process.ErrUnsupported] in this build.
 func (*Image) NewCaller() (*Caller, error) { return nil, process.ErrUnsupported }
 
-// Free does nothing on this platform.
+// Free does nothing in this build.
 func (*Caller) Free() {}
 
-// Range returns [process.ErrUnsupported] on this platform.
+// Range returns [process.ErrUnsupported] in this build.
 func (*Caller) Range(uintptr, *Words, int, int, *atomic.Bool) error { return process.ErrUnsupported }
 
-// Once returns [process.ErrUnsupported] on this platform.
+// Once returns [process.ErrUnsupported] in this build.
 func (*Caller) Once(uintptr, *Words, *atomic.Bool) error { return process.ErrUnsupported }
 
-// Items returns [process.ErrUnsupported] on this platform.
+// Items returns [process.ErrUnsupported] in this build.
 func (*Caller) Items(uintptr, *Words, [3]int, int, int, *atomic.Bool) error {
 	return process.ErrUnsupported
 }
 
-// Region returns [process.ErrUnsupported] on this platform.
+// Region returns [process.ErrUnsupported] in this build.
 func (*Caller) Region(uintptr, *Words, League, *atomic.Bool) error { return process.ErrUnsupported }
 
-// Enter does nothing on this platform.
+// Enter does nothing in this build.
 func (*Caller) Enter(uintptr, uint64) {}

@@ -2,17 +2,17 @@
 
 package process
 
-// Code is unavailable on this platform.
+// Code is unavailable in this build.
 type Code struct{}
 
-// NewCode returns [ErrUnsupported] on this platform.
+// NewCode returns [ErrUnsupported] in this build.
 func NewCode([]byte) (*Code, error) { return nil, ErrUnsupported }
 
-// Entry returns 0 on this platform.
+// Entry returns 0 in this build.
 func (*Code) Entry(int) uintptr { return 0 }
 
-// Offset returns false on this platform.
+// Offset returns false in this build.
 func (*Code) Offset(uintptr) (offset int, ok bool) { return 0, false }
 
-// Free does nothing on this platform.
+// Free does nothing in this build.
 func (*Code) Free() error { return nil }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrUnsupported is the error, alone or wrapped, of functions that this platform does not support.
+// ErrUnsupported is the error, alone or wrapped, of functions that need another platform, or a build without the tag nonative.
 var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUnsupported)
 
 // ErrInterrupted is the error of a call that [Guard.Interrupt] ended.

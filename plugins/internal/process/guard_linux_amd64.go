@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Supported reports whether [Guard] and [NewCode] work on this platform.
+// Supported reports whether [Guard] and [NewCode] work in this build.
 func Supported() bool { return true }
 
 // Guard runs native code, one call at a time. It owns the table entry by which the fault handler finds the call.
