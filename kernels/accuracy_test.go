@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/kernels/internal/bigmath"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
@@ -55,7 +56,7 @@ func compare32(got float32, want float64) float64 {
 }
 
 func TestF32(t *testing.T) {
-	lib, bounds := newLibrary(t), documented(t)
+	lib, bounds := kernels.New(), documented(t)
 	for fn, reference := range reference32 {
 		t.Run(fn, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(32, 1))
@@ -81,7 +82,7 @@ func TestF32(t *testing.T) {
 }
 
 func TestF32Binary(t *testing.T) {
-	lib, bounds := newLibrary(t), documented(t)
+	lib, bounds := kernels.New(), documented(t)
 	for fn, reference := range binary32 {
 		t.Run(fn, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(32, 2))
@@ -168,7 +169,7 @@ var hard = []float64{
 }
 
 func TestF64(t *testing.T) {
-	lib, bounds, constants := newLibrary(t), documented(t), bigmath.New()
+	lib, bounds, constants := kernels.New(), documented(t), bigmath.New()
 	count := 400
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
 		count = 100_000
@@ -268,7 +269,7 @@ func compare64(got float64, want *big.Float) float64 {
 
 // TestNaNs checks that all NaNs, of any payload, yield NaN.
 func TestNaNs(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	nans32, nans64 := []float32{}, []float64{}
 	for _, b := range []uint32{0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0xffffffff, 0x7fa12345} {
 		nans32 = append(nans32, math.Float32frombits(b))
@@ -296,7 +297,7 @@ func TestNaNs(t *testing.T) {
 
 // TestExactResults checks that exactly representable results are exact.
 func TestExactResults(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	check := func(fn string, x, want float64) {
 		t.Helper()
 		if got := newRunner(t, lib, fn, ir.F64).run64([]float64{x})[0]; got != want {
@@ -321,7 +322,7 @@ func TestExactResults(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	rng := rand.New(rand.NewPCG(5, 5))
 	var xs, ns []float64
 	var xs32, ns32 []float32

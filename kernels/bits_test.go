@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -16,7 +17,7 @@ import (
 // library's bits are final: changes of the sources must preserve them.
 func TestBits(t *testing.T) {
 	const file = "testdata/bits.txt"
-	lib := newLibrary(t)
+	lib := kernels.New()
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 4096
 	narrow, wide := [2][]float32{make([]float32, n), make([]float32, n)}, [2][]float64{make([]float64, n), make([]float64, n)}

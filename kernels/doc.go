@@ -8,7 +8,8 @@
 // # Design
 //
 // Library functions are ordinary kernels with scalar parameters, so every tool works on them, and images call them by name
-// and stay small.
+// and stay small. Each is a module of its own, decoded when it is first needed: to decode all takes longer than to compile a
+// kernel.
 //
 // Their formulas use f32 only where the result is f32, because f64 is slow on GPUs; sums that need more than one word carry
 // two. Small conditionals are selections, since both sides run on lanes anyway.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -64,7 +65,7 @@ func TestF32Exhaustive(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc")
 	}
-	lib, bounds, dir := newLibrary(t), documented(t), t.TempDir()
+	lib, bounds, dir := kernels.New(), documented(t), t.TempDir()
 	for fn := range reference32 {
 		t.Run(fn, func(t *testing.T) {
 			k, err := lib.Math(fn, ir.F32)

@@ -63,10 +63,10 @@ func (l *Library) check(k *ir.Kernel) error {
 		if in.Op != ir.Math || err != nil {
 			return
 		}
-		f, unknown := l.find(in.Fn, in.Type())
+		f, failed := l.find(in.Fn, in.Type())
 		switch {
-		case unknown != nil:
-			err = fmt.Errorf("kernel %s: %w", k.Name, unknown)
+		case failed != nil:
+			err = fmt.Errorf("kernel %s: %w", k.Name, failed)
 		case len(in.Args) != len(f.kernel.Body.Params):
 			err = fmt.Errorf("kernel %s: function %s takes %d arguments, and %d are given", k.Name, in.Fn, len(f.kernel.Body.Params), len(in.Args))
 		}
@@ -97,18 +97,26 @@ func (x *expander) block(b *ir.Block) {
 			out = append(out, in)
 			continue
 		}
-		f := x.library.functions[in.Fn]
-		if in.Op == ir.Math {
-			f, _ = x.library.find(in.Fn, in.Type())
-		}
+		f, _ := x.library.called(in) // as check found it
 		out = append(out, x.inline(f, in)...)
 	}
 	b.Instrs = out
 }
 
+// called returns the function that an instruction calls, or nil if the library has none that Lib can call.
+func (l *Library) called(call *ir.Instr) (*function, error) {
+	if call.Op == ir.Math {
+		return l.find(call.Fn, call.Type())
+	}
+	return l.function(call.Fn)
+}
+
 // checkCall returns an error for a call that does not match the function.
 func (l *Library) checkCall(k *ir.Kernel, call *ir.Instr) error {
-	f := l.functions[call.Fn]
+	f, err := l.function(call.Fn)
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("kernel %s: function %s %s", k.Name, call.Fn, fmt.Sprintf(format, args...))
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func TestEveryFunctionForBothTypes(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	want := "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 frexp frexp_exponent hypot ldexp log log10 log1p log2 pow rsqrt sin sinh sqrt tan tanh"
 	for typ, want := range map[ir.Type]string{ir.F32: strings.Replace(want, "frexp", "fast.erf fast.exp fast.log fast.rsqrt frexp", 1), ir.F64: want} {
 		if got := strings.Join(lib.Names(typ), " "); got != want {
@@ -27,7 +27,7 @@ func TestEveryFunctionForBothTypes(t *testing.T) {
 
 // TestF32FunctionsUseNoF64 checks that f32 functions do not use f64, which is slow on GPUs.
 func TestF32FunctionsUseNoF64(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	for _, fn := range lib.Names(ir.F32) {
 		k, err := lib.Math(fn, ir.F32)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestF32FunctionsUseNoF64(t *testing.T) {
 
 // TestOperations bounds the operations of functions that many kernels call.
 func TestOperations(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	for fn, most := range map[string]int{"erf": 55, "exp": 42, "fast.erf": 42, "fast.exp": 20, "fast.log": 28, "log": 48, "log2": 53, "log10": 54} {
 		k, err := lib.Math(fn, ir.F32)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestOperations(t *testing.T) {
 }
 
 func TestExpandTwiceSharesTables(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	m, err := ir.ParseText("t", `orepl-ir 1
 file 0 ""
 kernel k(x: f32[*]) real f32 {
@@ -99,7 +99,7 @@ kernel k(x: f32[*]) real f32 {
 }
 
 func TestExpandErrors(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	m := callModule(t, "gamma", ir.F32, 1)
 	before := m.String()
 	err := lib.Expand(m)
@@ -119,7 +119,7 @@ func TestExpandErrors(t *testing.T) {
 }
 
 func TestOverride(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	parse := func(body string) *ir.Module {
 		m, err := ir.ParseText("o", "orepl-ir 1\nfile 0 \"\"\nkernel \"fast.exp.f32\"(x %x.0: f32, result: f32[*]) real f32 {\n  site 0 = 0:0:0 \"\"\n"+body+"  return\n}\n")
 		if err != nil {
@@ -148,7 +148,7 @@ func TestOverride(t *testing.T) {
 }
 
 func TestWithRefusesOtherKernels(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	for head, want := range map[string]string{
 		"()":                            "neither a result nor an array",
 		"(x %x.0: f32, y %y.1: f32)":    "neither a result nor an array",
@@ -257,7 +257,7 @@ func TestExpandLib(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lib, err := newLibrary(t).With(f)
+	lib, err := kernels.New().With(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestExpandLibRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lib, err := newLibrary(t).With(f)
+	lib, err := kernels.New().With(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,15 +22,6 @@ type runner struct {
 	worker  *interp.Worker
 }
 
-func newLibrary(t testing.TB) *kernels.Library {
-	t.Helper()
-	lib, err := kernels.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lib
-}
-
 // callModule returns a kernel that calls the function on each item.
 func callModule(t testing.TB, fn string, typ ir.Type, arity int) *ir.Module {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
@@ -30,7 +31,7 @@ func specials() []float64 {
 
 // TestHostFunctions compares the library's Go code with its IR in the interpreter, exactly.
 func TestHostFunctions(t *testing.T) {
-	lib := newLibrary(t)
+	lib := kernels.New()
 	count := 100_000
 	if testing.Short() {
 		count = 10_000

@@ -1,22 +1,49 @@
 package kernels
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-//go:embed math.ir.bin
-var embedded []byte
+//go:embed math/*.irb
+var embedded embed.FS
+
+// common is the embedded library. Each file is a module of one function and has its name.
+var common = sync.OnceValue(func() map[string]entry {
+	files, _ := embedded.ReadDir("math") // an embedded folder has no read errors
+	functions := make(map[string]entry, len(files))
+	for _, file := range files {
+		name := strings.TrimSuffix(file.Name(), ".irb")
+		functions[name] = sync.OnceValues(func() (*function, error) { return decode(file.Name()) })
+	}
+	return functions
+})
+
+// entry returns a function of a library, decoded at the first call.
+type entry func() (*function, error)
+
+func decode(file string) (*function, error) {
+	data, err := embedded.ReadFile("math/" + file)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ir.DecodeBinary(data)
+	if err != nil {
+		return nil, err
+	}
+	return newFunction(m.Kernels[0])
+}
 
 // Library is a set of functions for [ir.Math] and [ir.Lib]. It is safe for concurrent use.
 type Library struct {
-	functions map[string]*function // by name and type, such as "exp.f32"
-	left      []string             // names of functions whose calls are not expanded
+	functions map[string]entry // by name and type, such as "exp.f32"
+	left      []string         // names of functions whose calls are not expanded
 }
 
 // function is a library function as a kernel. Its parameters are the scalar operands, the arrays passed by reference, and a
@@ -84,14 +111,8 @@ func (e *UnknownError) Error() string {
 // Code returns "not-found", an error code of runtime/offload.
 func (e *UnknownError) Code() string { return "not-found" }
 
-// New decodes the embedded library.
-func New() (*Library, error) {
-	m, err := ir.DecodeBinary(embedded)
-	if err != nil {
-		return nil, fmt.Errorf("device library: %w", err)
-	}
-	return (&Library{}).With(m)
-}
+// New returns the embedded library. Its functions are decoded when they are first needed, once in a process.
+func New() *Library { return &Library{functions: common()} }
 
 // With returns a library in which the kernels of m, named like "exp.f32", replace or extend the functions. A target's
 // version of a function must have the same bits as the common one for every argument, unless its name starts with "fast.".
@@ -106,20 +127,42 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 	}
 	n := &Library{functions: maps.Clone(l.functions), left: l.left}
 	if n.functions == nil {
-		n.functions = map[string]*function{}
+		n.functions = map[string]entry{}
 	}
 	for _, k := range m.Kernels {
 		f, err := newFunction(k)
-		exact, _ := strings.CutPrefix(k.Name, "fast.")
-		if old := n.functions[exact]; err == nil && old != nil && old.signature() != f.signature() {
-			err = fmt.Errorf("it is %s, and replaces %s", f.signature(), old.signature())
+		if err == nil {
+			err = n.fits(f)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("device library: function %s: %w", k.Name, err)
 		}
-		n.functions[k.Name] = f
+		n.functions[k.Name] = func() (*function, error) { return f, nil }
 	}
 	return n, nil
+}
+
+// fits returns an error if the library's exact function of the same name has another signature.
+func (l *Library) fits(f *function) error {
+	exact, _ := strings.CutPrefix(f.kernel.Name, "fast.")
+	old, err := l.function(exact)
+	if err == nil && old != nil && old.signature() != f.signature() {
+		err = fmt.Errorf("it is %s, and replaces %s", f.signature(), old.signature())
+	}
+	return err
+}
+
+// function returns the function with a name and type such as "exp.f32", or nil if the library has none.
+func (l *Library) function(name string) (*function, error) {
+	e := l.functions[name]
+	if e == nil {
+		return nil, nil
+	}
+	f, err := e()
+	if err != nil {
+		return nil, fmt.Errorf("device library: function %s: %w", name, err)
+	}
+	return f, nil
 }
 
 // Leaving returns a library that does not expand calls of some functions, named like "fast.rsqrt.f32", for which a target
@@ -217,11 +260,15 @@ func (f *function) findResults(buffers []*ir.Array) error {
 	return nil
 }
 
-// Names returns the sorted names of the functions of Math that the library has for a type.
+// Names returns the sorted names of the functions of Math that the library has for a type. It decodes all functions of the type.
 func (l *Library) Names(t ir.Type) []string {
 	var names []string
-	for name, f := range l.functions {
-		if fn, ok := strings.CutSuffix(name, "."+t.String()); ok && f.isMath() {
+	for name := range l.functions {
+		fn, ok := strings.CutSuffix(name, "."+t.String())
+		if !ok {
+			continue
+		}
+		if f, err := l.function(name); err == nil && f.isMath() {
 			names = append(names, fn)
 		}
 	}
@@ -234,15 +281,15 @@ func (l *Library) Names(t ir.Type) []string {
 func (l *Library) find(fn string, t ir.Type) (*function, error) {
 	exact, _ := strings.CutPrefix(fn, "fast.")
 	for _, name := range []string{fn, exact} {
-		if f := l.functions[name+"."+t.String()]; f != nil && f.isMath() {
-			return f, nil
+		if f, err := l.function(name + "." + t.String()); err != nil || f != nil && f.isMath() {
+			return f, err
 		}
 	}
 	return nil, &UnknownError{Fn: fn, Type: t, Has: l.Names(t)}
 }
 
 // Math returns a library function as a new kernel. It computes the function of scalar parameters of type t and stores the
-// result in element 0 of its last parameter. The error is an [*UnknownError].
+// result in element 0 of its last parameter. The error for a name that the library lacks is an [*UnknownError].
 func (l *Library) Math(fn string, t ir.Type) (*ir.Kernel, error) {
 	f, err := l.find(fn, t)
 	if err != nil {

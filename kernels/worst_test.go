@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/kernels/internal/bigmath"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
@@ -11,7 +12,7 @@ import (
 // TestWorstArguments checks the arguments of the maximum errors found by kernels/internal/worst for functions of two
 // arguments. Those of pow are from several versions of it.
 func TestWorstArguments(t *testing.T) {
-	lib, bounds, constants := newLibrary(t), documented(t), bigmath.New()
+	lib, bounds, constants := kernels.New(), documented(t), bigmath.New()
 	for _, c := range []struct {
 		fn   string
 		typ  ir.Type

@@ -99,8 +99,8 @@ func (c choices) notice() string {
 }
 
 // engines returns the engines to try on a machine, the best first.
-func (c choices) engines(m *machine.Info, functions *functions) []engine {
-	slow := interpreter{functions}
+func (c choices) engines(m *machine.Info) []engine {
+	slow := interpreter{}
 	if c.interpret {
 		return []engine{slow}
 	}

@@ -49,10 +49,10 @@ type worker any
 var errUnsupported = errors.New("unsupported by this engine")
 
 // interpreter is the engine that supports all kernels.
-type interpreter struct{ functions *functions }
+type interpreter struct{}
 
-func (e interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
-	k, err := e.functions.all(k)
+func (interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
+	k, err := expandAll(k)
 	if err != nil {
 		return nil, err
 	}

@@ -47,14 +47,13 @@ func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	choices := choicesFor(switches)
 	choices.features = cmp.Or(needs.Get()[switches.CPUEngine], choices.features)
 	m = m.Clone()
-	f := newFunctions()
-	if err := f.expand(m); err != nil {
+	if err := expand(m); err != nil {
 		return "", err
 	}
 	opt.Run(m, opt.Default, nil)
 	var parts []string
 	for _, k := range m.Kernels {
-		text, err := list(choices.engines(&machine.Info{}, f), m, k, groups)
+		text, err := list(choices.engines(&machine.Info{}), m, k, groups)
 		if err != nil {
 			return "", err
 		}

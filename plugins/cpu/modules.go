@@ -18,16 +18,14 @@ import (
 // modules compiles images and caches the results.
 type modules struct {
 	*portable.Cache[*module]
-	engines   []engine
-	functions *functions
+	engines []engine
 }
 
 // module is a compiled image.
 type module struct{ kernels []*kernel }
 
 func newModules(d choices, info *machine.Info) *modules {
-	f := newFunctions()
-	m := &modules{engines: d.engines(info, f), functions: f}
+	m := &modules{engines: d.engines(info)}
 	m.Cache = portable.NewCache(m.compile)
 	return m
 }
@@ -37,7 +35,7 @@ func newModules(d choices, info *machine.Info) *modules {
 func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, error) {
 	decoded, err := ir.DecodeBinary(img.Data)
 	if err == nil {
-		err = m.functions.expand(decoded)
+		err = expand(decoded)
 	}
 	if err != nil {
 		e := offload.Errorf(offload.InvalidBinary, "load", "").On("", img.Label)

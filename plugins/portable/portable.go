@@ -20,11 +20,8 @@ import (
 // invalid ones return InvalidBinary.
 func Decode(img *offload.Image) (*ir.Module, error) {
 	m, err := ir.DecodeBinary(img.Data)
-	if err == nil && kernels.Needed(m) {
-		var library *kernels.Library
-		if library, err = kernels.New(); err == nil {
-			err = library.Expand(m)
-		}
+	if err == nil {
+		err = kernels.New().Expand(m)
 	}
 	if err != nil {
 		return nil, &offload.Error{Code: offload.InvalidBinary, Op: "load", Label: img.Label, Err: err}

@@ -167,11 +167,7 @@ func firstDifference(a, b []byte) int {
 
 // TestExamples runs the example kernels on the CPU device, and their first launches also in the evaluator.
 func TestExamples(t *testing.T) {
-	library, err := kernels.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &recorder{Plugin: cpu.New(cpu.Options{}), t: t, library: library, steps: 20_000_000, most: 3, kernels: map[offload.Kernel]*ir.Kernel{},
+	r := &recorder{Plugin: cpu.New(cpu.Options{}), t: t, library: kernels.New(), steps: 20_000_000, most: 3, kernels: map[offload.Kernel]*ir.Kernel{},
 		same: map[string]int{}, skipped: map[string]int{}}
 	scripts, err := filepath.Glob("../../examples/kernels/*.js")
 	if err != nil {

@@ -20,14 +20,10 @@ import (
 // [I2.11] math
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	library, err := kernels.New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := elementwise("sin", "f32", "f32", "math.sin %a", "0.5", "0.479425539")
 	c := r.launch(t)
 	m := &ir.Module{Kernels: []*ir.Kernel{c.Kernel}}
-	if err := library.Expand(m); err != nil || kernels.Needed(m) {
+	if err := kernels.New().Expand(m); err != nil || kernels.Needed(m) {
 		t.Fatalf("calls remain, or %v", err)
 	}
 	out, err := Run(c)
@@ -68,14 +64,11 @@ func TestVersion2(t *testing.T) {
 // [I17.2] arrays by reference
 func TestFunctions(t *testing.T) {
 	t.Parallel()
-	library, err := kernels.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var library *kernels.Library
 	f, err := ir.ParseText("f", "orepl-ir 2\nkernel take(i %0: i32, by %1: u32, x: f32[*], was: f32[*], next: u32[*]) real f32 {\n%2: f32 = load x[%0]\n%3: f32 = neg %2\n"+
 		"store x[%0], %3\n%4: u32 = add %1, %1\n%5: i32 = const 0\nstore was[%5], %2\nstore next[%5], %4\nreturn\n}\n")
 	if err == nil {
-		library, err = library.With(f)
+		library, err = kernels.New().With(f)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -74,14 +74,8 @@ func (m *Module) debug(k *Kernel, call goja.FunctionCall) (goja.Value, error) {
 			return nil, err
 		}
 	}
-	if kernels.Needed(compiled.Module) {
-		library, err := kernels.New()
-		if err != nil {
-			return nil, err
-		}
-		if err := library.Expand(compiled.Module); err != nil {
-			return nil, err
-		}
+	if err := kernels.New().Expand(compiled.Module); err != nil {
+		return nil, err
 	}
 	l := interp.Launch{Size: command.Size, GroupSize: command.GroupSize, Args: copies, Unchecked: command.Checks == contract.ChecksOff}
 	if l.GroupSize == [3]int{} {

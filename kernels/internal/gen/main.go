@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", "common/math", "folder of the sources")
-	out := flag.String("o", "math.ir.bin", "file to write")
+	out := flag.String("o", "math", "folder of the functions' modules to write")
 	goFile := flag.String("go", "../lang/kernel/libm/libm.go", "file of Go to write")
 	flag.Parse()
 	if err := generate(*dir, *out, *goFile); err != nil {
@@ -32,7 +33,7 @@ func generate(dir, out, goFile string) error {
 	if err != nil {
 		return err
 	}
-	data, err := m.MarshalBinary()
+	functions, err := modules(m)
 	if err != nil {
 		return err
 	}
@@ -40,10 +41,31 @@ func generate(dir, out, goFile string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(out, data, 0o644); err != nil {
+	if err := os.RemoveAll(out); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for name, data := range functions {
+		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(goFile, text, 0o644)
+}
+
+// modules returns the binary form of a module of each function, by file name.
+func modules(m *ir.Module) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, k := range m.Kernels {
+		data, err := (&ir.Module{Files: m.Files, Kernels: []*ir.Kernel{k}}).MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		files[k.Name+".irb"] = data
+	}
+	return files, nil
 }
 
 // host returns the module's f64 functions as Go code.

@@ -127,11 +127,7 @@ func newTarget(fn, typ string) (*target, error) {
 			errors: func(list []candidate) error { wideErrors(fn, list); return nil },
 		}, nil
 	}
-	library, err := kernels.New()
-	if err != nil {
-		return nil, err
-	}
-	k, err := library.Math(fn, ir.F32)
+	k, err := kernels.New().Math(fn, ir.F32)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +136,7 @@ func newTarget(fn, typ string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := library.Expand(m); err != nil {
+	if err := kernels.New().Expand(m); err != nil {
 		return nil, err
 	}
 	program, err := interp.Compile(m.Kernels[0], interp.Options{})

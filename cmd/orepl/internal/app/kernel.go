@@ -140,14 +140,7 @@ func each(emit func(*invocation, launch.Compilation) (string, error)) func(*invo
 // expanded returns a copy of the kernel's module with the library functions that it needs.
 func expanded(c launch.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
-	if !kernels.Needed(m) {
-		return m, nil
-	}
-	library, err := kernels.New()
-	if err != nil {
-		return nil, err
-	}
-	return m, library.Expand(m)
+	return m, kernels.New().Expand(m)
 }
 
 // runKernel implements orepl kernel.

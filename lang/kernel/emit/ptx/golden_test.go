@@ -47,11 +47,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("no golden file has the operation %s", op)
 		}
 	}
-	library, err := kernels.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := library.Expand(m); err != nil {
+	if err := kernels.New().Expand(m); err != nil {
 		t.Fatal(err)
 	}
 	target, err := ptx.Target()

@@ -220,14 +220,8 @@ func kernelOf(t *testing.T, p peer) *lower.Kernel {
 		t.Fatal(err)
 	}
 	m := c.Module
-	if kernels.Needed(m) {
-		library, err := kernels.New()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := library.Expand(m); err != nil {
-			t.Fatal(err)
-		}
+	if err := kernels.New().Expand(m); err != nil {
+		t.Fatal(err)
 	}
 	opt.Run(m, opt.Default, nil)
 	facts := opt.Facts{Within: opt.SizeFacts(m.Kernels[0]), GroupSize: p.group, MaxExtent: 1 << 30, MaxSize: 1 << 30}
