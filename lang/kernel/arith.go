@@ -335,7 +335,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return register(c.b.Op(arithOps.Get()[op], t, r, count()))
 }
 
-// intDiv emits an integer division or remainder, which faults for the divisor 0.
+// intDiv emits an integer division or remainder, which faults for the divisor 0. It reports an error for a constant divisor 0.
 func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) value {
 	if y.Def != nil && y.Def.Op == ir.Const && y.Def.Bits == 0 {
 		c.errorf(at, diag.DivisionByZero, "", "integer division by zero")

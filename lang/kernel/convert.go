@@ -67,7 +67,8 @@ func (c *compiler) arithType(x, y value) (t ir.Type, ok bool) {
 	return tx, false
 }
 
-// scalarType returns the type of a scalar without context.
+// scalarType returns the type that a scalar has without a context, such as i32 for the literal 1. It returns Void for other
+// values.
 func (c *compiler) scalarType(v value) ir.Type {
 	switch v.kind {
 	case kReg:
@@ -91,7 +92,8 @@ func (c *compiler) scalarType(v value) ir.Type {
 	return ir.Void
 }
 
-// constant emits a constant of type t.
+// constant emits the constant v as one of type t. A number is rounded to a float type, and wraps to an integer type. A Number
+// with a fraction becomes 0 in a 64-bit integer type.
 func (c *compiler) constant(v value, t ir.Type) *ir.Value {
 	x := v.num
 	switch v.kind {
@@ -156,8 +158,8 @@ func toInt32(x float64) int32 {
 	return int32(uint32(m))
 }
 
-// widen converts a scalar to t implicitly, as at joins: bool to integers to floats. i32 and u32 keep their bits, and floats wrap to
-// integers.
+// widen converts a scalar to t implicitly, as at joins. A bool becomes 0 or 1, and an integer the nearest float. Integers and
+// floats wrap to integer types. For the type bool, only the truth of v counts.
 func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 	if t == ir.U32 && v.kind == kNum && v.num < 0 && fits(v.num, ir.I32) {
 		v = register(c.constant(v, ir.I32)) // keeps the sign for the overflow analysis

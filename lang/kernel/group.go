@@ -218,8 +218,8 @@ func (c *compiler) atomic(name string, x *syntax.Call) value {
 	return register(r)
 }
 
-// message splits the arguments of print and assert into text and values: each value stands between two elements of text.
-// The result is false after an error in an argument, which message has reported.
+// message splits the arguments of print and assert into text and values: each value stands between two elements of text. ok is
+// false after an error in an argument, which message has reported.
 func (c *compiler) message(args []syntax.Expr) (text []string, values []*ir.Value, ok bool) {
 	text, ok = []string{""}, true
 	add := func(s string) { text[len(text)-1] += s }

@@ -53,9 +53,9 @@ func (c *compiler) convertedQuotient(d *syntax.Binary, at syntax.Span) (q value,
 	return q.withTaint(0), of
 }
 
-// intQuotient compiles a / b. If both are integers, not both constants, it returns the truncated quotient q, and in of the type that q
-// is to have. For 32-bit operands of mixed signs q is an i64, and of the type of a. Otherwise it returns an ordinary division, and of
-// is void.
+// intQuotient compiles a / b. If both are integers, not both constants, q is the truncated quotient, and of is the type to
+// which it is to be converted. For 32-bit operands of mixed signs q is an i64, and of is the type of a. Otherwise q is an
+// ordinary division, and of is Void.
 func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	x := c.expr(d.X)
 	y := c.expr(d.Y)

@@ -188,7 +188,7 @@ type Param struct {
 }
 
 // CheckNumber returns an error if a Number does not fit a scalar parameter: an integer parameter accepts only integers of its
-// range. The error is a [*diag.Diagnostic] that names the use which made the parameter an integer.
+// range. The error is a [*diag.Diagnostic] that names the reason for the parameter's type.
 func (p *Param) CheckNumber(x float64) error {
 	if !p.Type.IsInt() {
 		return nil

@@ -86,7 +86,8 @@ func (c *compiler) storeScalar(p *place, r *ir.Value, target syntax.Span) {
 	c.markAccess(MarkStore, p, r, target)
 }
 
-// stored converts a scalar for a store to an element of storage type t.
+// stored converts a scalar for a store to an element of storage type t. It reports an implicit conversion between a 64-bit
+// integer and another type as an error, and returns 0 then.
 func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 	to := t.Value()
 	from := c.scalarType(v)

@@ -31,7 +31,8 @@ func Stride(a *Affine, in *ir.Instr, axis int) int64 {
 	return bytes
 }
 
-// AccessesShared reports whether an instruction accesses memory that items share: any array that is not private.
+// AccessesShared reports whether an instruction accesses elements of an array that is not private. It ignores nested
+// instructions, and the arrays that Lib passes to a function.
 func AccessesShared(in *ir.Instr) bool {
 	return in.Array != nil && in.Array.Space != ir.Private && in.Op != ir.Extent
 }
@@ -46,7 +47,8 @@ func AllUniform(in *ir.Instr, u *ir.Uniformity) bool {
 	return true
 }
 
-// AccessesGlobal reports whether an instruction, or one nested in it, accesses the elements of a buffer.
+// AccessesGlobal reports whether an instruction, or one nested in it, accesses the elements of a buffer. It ignores the arrays
+// that Lib passes to a function.
 func AccessesGlobal(in *ir.Instr) bool {
 	found := false
 	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {

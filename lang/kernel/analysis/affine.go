@@ -120,7 +120,7 @@ func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
 	}
 }
 
-// varying returns the form of a value whose items may come from different edges: it is affine only if uniform.
+// varying returns the form of v if items may receive it from different edges: it is affine only if it is uniform.
 func (w *affineWalk) varying(v *ir.Value) form {
 	return form{affine: w.a.u.Value(v) != ir.Varying}
 }

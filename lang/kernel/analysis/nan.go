@@ -26,10 +26,10 @@ func FindNaNs(k *ir.Kernel) *NaNs {
 	return n
 }
 
-// None reports whether a float is never NaN.
+// None reports whether a float is known never to be NaN.
 func (n *NaNs) None(v *ir.Value) bool { return !n.of(v).nan }
 
-// Canonical reports whether a NaN in v always has the canonical bits.
+// Canonical reports whether v is known to have the canonical bits whenever it is NaN.
 func (n *NaNs) Canonical(v *ir.Value) bool {
 	r := n.of(v)
 	return !r.nan || !r.raw

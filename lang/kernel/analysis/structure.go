@@ -31,7 +31,7 @@ func (t *Values[T]) Set(v *ir.Value, x T) {
 
 // Structure is the control flow of a kernel at the time of [StructureOf].
 type Structure struct {
-	Parent    map[*ir.Instr]*ir.Instr   // enclosing structured instruction of a structured instruction or jump
+	Parent    map[*ir.Instr]*ir.Instr   // enclosing structured instruction of a structured instruction, break or continue
 	Home      Values[*ir.Instr]         // enclosing structured instruction of a value's definition
 	Breaks    map[*ir.Instr][]*ir.Instr // by target
 	Continues map[*ir.Instr][]*ir.Instr // by target
@@ -108,7 +108,7 @@ func EndsIn(b *ir.Block, op ir.Op) bool {
 	return t != nil && t.Op == op
 }
 
-// Around reports whether outer is in or one of its enclosing structured instructions.
+// Around reports whether outer equals in or encloses it. in is a structured instruction, a break, a continue, or nil.
 func (s *Structure) Around(outer, in *ir.Instr) bool {
 	for ; in != nil; in = s.Parent[in] {
 		if in == outer {

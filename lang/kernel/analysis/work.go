@@ -126,8 +126,8 @@ func (s *Structure) stepBeforeLaunch(loop *ir.Instr, i int) (step *ir.Value) {
 	return step
 }
 
-// least returns a lower bound of an i32 that is a constant or, such as a coordinate or a size, an Item. It returns false for other
-// values.
+// least returns a lower bound of an i32 that is a constant or an Item, such as a coordinate or a size. It returns false for
+// other values.
 func least(v *ir.Value) (int64, bool) {
 	if n, ok := ConstInt(v); ok {
 		return n, true
@@ -211,8 +211,8 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops reports, for each loop that has a bound by [FindWork], whether an item never executes more instructions in it than most.
-// It reports false for a loop whose step is not a constant. Loops without a bound have no entry.
+// BriefLoops reports, for each loop that has a bound by [FindWork], whether an item is known never to execute more than most
+// instructions in it. It reports false for a loop whose step is not a constant. Loops without a bound have no entry.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -31,8 +31,8 @@
 //
 // # Design
 //
-// Control flow is structured, since lane masks, OpenCL C, PTX and JavaScript are made of it, and three of them need nested
-// control flow. Visibility is then a stack of scopes, and the verifier needs no dominance.
+// Control flow is structured: lane masks, OpenCL C and JavaScript need it nested, and PTX is easily made from it. Visibility is
+// then a stack of scopes, and the verifier needs no dominance.
 //
 // Bounds checks are part of accesses. An image may have an unknown author. If checks were instructions, an image without them would
 // be valid. A pass that proves a check sets a field that no serialized form has, so decoded modules are fully checked.
@@ -43,11 +43,11 @@
 // The binary form of a module is canonical: the decoder encodes again and compares. With a checksum every flipped bit is
 // refused, and the hash of the bytes identifies the contents.
 //
-// Buffers may overlap, so the condition of a barrier may load only from a buffer in a kernel that writes none. g.uniform
-// states more and is checked.
+// Buffers may overlap, so the condition of a barrier may load only from a buffer in a kernel that writes none. For other
+// conditions there is g.uniform, which is checked at run time.
 //
-// A NaN is made canonical at its store, by quant.f32, since its bits show only in memory. Front ends insert it before any
-// pass runs; a plain copy has none, so kernels that move elements move bits.
+// A NaN is made canonical by a quant before a store or another use that exposes its bits. Front ends insert the quant before
+// any pass runs. A plain copy has none, so kernels that move elements move bits.
 //
 // Conversions of floats to integers saturate, and those between integers wrap, as hashes of u32 need. wrap of a float is
 // what x | 0 needs.

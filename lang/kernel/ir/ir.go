@@ -218,7 +218,8 @@ func (k *Kernel) ObservesGroup() bool {
 	return observes
 }
 
-// ReadsDirty reports whether a private array may be accessed before a Zero at the top of the body.
+// ReadsDirty reports whether an access to a private array, also a store, may precede all its Zeros at the top level of the
+// body.
 func (k *Kernel) ReadsDirty() bool {
 	clean := make([]bool, len(k.Arrays))
 	dirty := false

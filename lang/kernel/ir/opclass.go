@@ -6,7 +6,8 @@ package ir
 // divisions, which may fault.
 func (op Op) IsArith() bool { return op >= Const && op <= Math }
 
-// IsUnary reports whether op is arithmetic on one operand with a result of the operand's type, or a count of its bits.
+// IsUnary reports whether op is arithmetic on one operand other than a conversion. The result has the operand's type or is a
+// count of its bits.
 func (op Op) IsUnary() bool { return op >= Neg && op <= Popcnt }
 
 // IsRounding reports whether op rounds a float to an integer.

@@ -108,8 +108,7 @@ func (op Op) String() string {
 }
 
 // IsPure reports whether the result depends only on the operands, the item and the launch, and there is no side effect. CSE and DCE
-// then apply.
-// Integer Div and Rem are pure only if the divisor is proved nonzero; see [Instr.IsPure].
+// then apply. It returns false for Div and Rem, which are pure only for some operands; see [Instr.IsPure].
 func (op Op) IsPure() bool {
 	return op.IsArith() && op != Div && op != Rem || op == Extent || op == Item
 }

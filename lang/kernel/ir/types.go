@@ -99,7 +99,7 @@ func (e Elem) Align() int {
 	return e.Scalar.Size()
 }
 
-// String returns the element type in text form.
+// String returns the name of the scalar type, or of the record without quotes.
 func (e Elem) String() string {
 	if e.Record != nil {
 		return e.Record.Name

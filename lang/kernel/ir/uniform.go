@@ -33,7 +33,7 @@ type Uniformity struct {
 	scope    Scope
 	values   []Level
 	nodes    map[*Instr]*joinInfo
-	readOnly bool // the kernel does not write global memory
+	readOnly bool // the kernel writes no global memory but scope.Apart
 	gaveUp   bool
 
 	divergences []Divergence

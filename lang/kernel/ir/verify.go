@@ -88,7 +88,7 @@ func (v *verifier) check(ok bool, format string, args ...any) {
 	}
 }
 
-// atMost checks a count against its limit, and the module's total.
+// atMost checks a count against its limit, adds it to the parts of the module, and checks their number.
 func (v *verifier) atMost(n, limit int, what string) {
 	if n > limit {
 		v.fail("%d %s; at most %d are allowed", n, what, limit)

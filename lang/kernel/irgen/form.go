@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// Form is a memory, group or version 2 operation with its fields and type.
+// Form is a memory, item, group, subgroup or version 2 operation with its fields and type.
 type Form struct {
 	Op   ir.Op
 	Type ir.Type // of the elements or the operand; Void if the operation has neither
@@ -47,7 +47,7 @@ func (f Form) String() string {
 	return s
 }
 
-// Forms returns all forms of memory, group and version 2 operations, except calls of the device library.
+// Forms returns all forms of memory, item, group, subgroup and version 2 operations, except Lib and extension operations.
 func Forms() (out []Form) {
 	for _, t := range Storage {
 		for space := ir.Global; space <= ir.Table; space++ {

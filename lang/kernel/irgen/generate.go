@@ -115,7 +115,7 @@ type array struct {
 	dims   []int
 	atomic ir.AtomicKind // operation of counts and tallies
 	own    []*ir.Value   // the indices of the item's own elements, if they are not its coordinates
-	limit  int           // the item's number of elements, if a last index, not in own, selects one
+	limit  int           // number of the item's own elements if a last index, after those in own, selects one; otherwise 0
 }
 
 // target is an enclosing Region or Loop, which jumps may leave.

@@ -86,7 +86,8 @@ func (c *copies) block(b *ir.Block) {
 	}
 }
 
-// computes reports whether the result of an instruction, if it is a float, is not a plain copy.
+// computes reports whether the result of an instruction, if it is a float, may be a NaN whose bits are neither canonical nor
+// copied. The results of a Loop are marked at its breaks.
 func (c *copies) computes(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Const: // every NaN, since folding may have computed it

@@ -185,7 +185,7 @@ func (p *prover) both(a, b *ir.Value) []bound {
 	return out
 }
 
-// extentsOver returns the extents that are upper bounds of a term plus c, each with its constant. Between them there may be up to
+// extentsOver returns upper bounds of t + c, each an extent plus a constant. A bound may follow from relations through up to
 // depth other terms.
 func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	var out []bound

@@ -186,8 +186,8 @@ func (f *folder) selects(b *ir.Block, in *ir.Instr) {
 	}
 }
 
-// common replaces results that have the same value on all edges. The value must be among the first entry definitions, since later
-// ones are not visible after the instruction.
+// common replaces the results of in that have the same value on all edges. entry is the number of values defined before in;
+// later ones are not visible after in.
 func (f *folder) common(in *ir.Instr, entry int) {
 	edges := f.s.Ends(in)
 	if len(edges) == 0 {

@@ -5,9 +5,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IfConvert replaces an if by its instructions and selects if its branches contain at most limit instructions, all cheap and
-// without effects. It reports whether it changed the kernel. It is not part of [Run]: it helps back ends that use masks, but not
-// necessarily those with cheap branches.
+// IfConvert replaces an if by its instructions and selects if its branches together contain at most limit instructions, all
+// cheap and without effects. It reports whether it changed the kernel. It is not part of [Run]: it helps back ends that use
+// masks, but not necessarily those with cheap branches.
 func IfConvert(k *ir.Kernel, limit int) bool {
 	return convertIfs(k.Body, limit)
 }

@@ -231,7 +231,7 @@ func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int, below bool) bool 
 	return slices.ContainsFunc(p.granted, f.equal)
 }
 
-// ask returns the fact that would prove the check of index v of an array, or false if none would. extent is an entry of
+// ask returns the fact that would prove the check of index v of an array, or false if it finds none. extent is an entry of
 // [ir.Resolved.Extents].
 func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool) {
 	if extent == ir.Flat && a.Rank == 1 {
@@ -254,7 +254,7 @@ func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool
 // maxSteps is the maximum number of values visited for a fact.
 const maxSteps = 64
 
-// asker builds the fact f from the computation of an index, of which it may still visit left values.
+// asker builds the fact f from the computation of an index. left is the number of values that it may still visit.
 type asker struct {
 	p    *prover
 	f    IndexFact
@@ -286,8 +286,8 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 	return s.computed(v.Def, r)
 }
 
-// brought returns a bound of a scalar argument, an extent or a property of items, in terms of the launch. It returns false
-// for other values.
+// brought returns an upper bound, in terms of the launch, of a scalar argument, an extent, a position or a size. It returns
+// false for other values, such as lanes.
 func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	in := v.Def
 	switch {

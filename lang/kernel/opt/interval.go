@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// interval is the set of integers from lo to hi. It is empty in unreachable code.
+// interval is the set of integers from lo to hi. It is empty if lo is greater than hi, which happens in unreachable code.
 type interval struct{ lo, hi int64 }
 
 // tracked reports whether values of the type have intervals.
@@ -84,7 +84,7 @@ func mulRange(t ir.Type, x, y interval) (interval, bool) {
 	return fit(t, r.lo, r.hi, true)
 }
 
-// divRange returns the interval of a quotient. It is full unless all divisors are positive, and also in unreachable code.
+// divRange returns the interval of a quotient. It is full unless y, the interval of the divisors, is positive and not empty.
 func divRange(t ir.Type, x, y interval) interval {
 	if y.lo < 1 || y.hi < y.lo {
 		return full(t)

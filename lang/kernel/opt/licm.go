@@ -93,8 +93,8 @@ func (h *licm) block(b *ir.Block) {
 	b.Instrs = kept
 }
 
-// empty moves the instructions of a block that can leave the loop to the end of before, which it returns. always means that every
-// iteration executes the block.
+// empty removes the instructions that can leave the loop from b, and returns before with these instructions appended. always
+// means that every iteration executes b.
 func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {

@@ -15,9 +15,10 @@ type PartialUnrollLimits struct {
 	Leave func(loop *ir.Instr) bool // if not nil, selects loops to leave unchanged
 }
 
-// PartialUnroll unrolls innermost loops with constant trip counts, by a factor or completely. Proofs of indices remain valid. It
-// runs after [Run] and renumbers values. It adds the constant parts of indices last, so that adjacent accesses differ by a
-// displacement. It returns the factors of the loops that it unrolled by a factor, and whether it changed the kernel.
+// PartialUnroll unrolls innermost loops with constant trip counts, by a factor or completely. It leaves loops with the
+// operations that [partialUnroller.simple] excludes. Proofs of indices remain valid. It runs after [Run] and renumbers values.
+// It adds the constant parts of indices last, so that adjacent accesses differ by a displacement. It returns the factors of the
+// loops that it unrolled by a factor, and whether it changed the kernel.
 func PartialUnroll(k *ir.Kernel, limits PartialUnrollLimits) (times map[*ir.Instr]int, changed bool) {
 	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), trips: map[*ir.Instr]*trip{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
@@ -95,7 +96,8 @@ func (r *partialUnroller) choose(b *ir.Block) bool {
 // maxTimes is the maximum unroll factor.
 const maxTimes = 8
 
-// simple reports whether a loop contains neither inner loops nor group or host operations.
+// simple reports whether a loop contains neither inner loops nor the other operations listed below, such as those of groups,
+// the host and libraries.
 func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	ok := true
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -107,8 +109,8 @@ func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	return ok
 }
 
-// counted returns the trip of a counted loop: the counter's start, step and limit are constants and it does not wrap. It
-// returns nil for other loops.
+// counted returns the trip of a counted loop: the start, step and limit of its counter are constants, and the counter does not
+// wrap. It returns nil for other loops, and for those without a complete iteration.
 func (r *partialUnroller) counted(loop *ir.Instr) *trip {
 	p := r.wayOut(loop)
 	if p == nil {

@@ -275,7 +275,8 @@ func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
 	return products
 }
 
-// extentsIn returns the array if v is a product of extents of one array, or nil, and appends the axes.
+// extentsIn returns the array of which v is an extent, or a product of extents, in i64. It returns nil for other values. It
+// appends the axes of the extents that it meets to axes.
 func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
 	if v.Def == nil || v.Type != ir.I64 || len(*axes) >= ir.MaxRank {
 		return nil

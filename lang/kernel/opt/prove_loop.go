@@ -9,7 +9,7 @@ import (
 // initial values, and must hold for the operands of every continue.
 type loopGuess struct {
 	ranges []interval
-	falls  []bool // never greater than the initial value, by a relation
+	falls  []bool // assumed never to be greater than the initial value; recorded as a relation
 	failed []bool
 
 	brought []interval // intervals from the continues, in a search for operations that wrap; nil if there was none
@@ -136,7 +136,8 @@ func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) int
 	return all
 }
 
-// direction reports whether the continues never decrease parameter i of a loop (up) and never increase it (down).
+// direction reports whether the continues are known never to decrease parameter i of a loop (up), and never to increase it
+// (down).
 func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	up, down = true, true
 	for _, c := range p.s.Continues[loop] {
@@ -146,8 +147,9 @@ func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	return up, down
 }
 
-// descends reports whether parameter i of a loop only decreases and can be related to its initial value. The interval supposed does
-// not imply that: it may contain a wrapped value, and [prover.carry] checks whether one is possible.
+// descends reports whether parameter i of a loop is known only to decrease, so that its initial value may be assumed as an
+// upper bound. The interval supposed may contain values that wrapped to the top of the type. Whether wrapping is possible,
+// [prover.carry] checks.
 func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) bool {
 	_, down := p.direction(loop, i)
 	return down && supposed.hi == initial.hi && supposed.hi < full(loop.Then.Params[i].Type).hi && !isConst(loop.Args[i])

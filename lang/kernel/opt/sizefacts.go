@@ -44,8 +44,8 @@ func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 // maxOperands is the maximum depth of a visited computation.
 const maxOperands = 8
 
-// onlyWraps reports whether a value can be negative only if an operation wrapped. This holds for sums and products of
-// non-negative values, and for counters that increase from them.
+// onlyWraps reports whether a value is known to be negative only if an operation wrapped. This holds for sums and products of
+// non-negative values, and for counters that start at such a value and only add such values.
 func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	switch r := p.rangeOf(v); {
 	case r.lo >= 0:
@@ -89,7 +89,8 @@ func addend(sum, param *ir.Value) *ir.Value {
 	return nil
 }
 
-// want records a size fact that would prove that an index below the launch size is in bounds.
+// want records the size facts that would prove index v of access in to be in bounds. There is one for each axis whose launch
+// size is known to be greater than v.
 func (p *prover) want(in *ir.Instr, v *ir.Value, extent int) {
 	a := in.Array
 	if extent == ir.Flat && a.Rank == 1 {

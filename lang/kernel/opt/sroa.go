@@ -18,8 +18,8 @@ const (
 )
 
 // SROA replaces private arrays whose indices are all constants by values, one per used element, and removes the arrays. Control
-// flow carries the values; [DCE] removes the unused ones. It leaves arrays with atomic operations or conversions, and those beyond its
-// limits. If control flow would carry too many values, it does nothing.
+// flow carries the values; [DCE] removes the unused ones. It leaves arrays with atomic operations or conversions, those passed
+// to library functions, and those beyond its limits. If control flow would carry too many values, it does nothing.
 func SROA(k *ir.Kernel, _ *Facts) bool {
 	p := &sroa{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
 		zeros: map[ir.Type]*ir.Value{}}
@@ -176,7 +176,8 @@ func (p *sroa) zero(t ir.Type) *ir.Value {
 	return v
 }
 
-// block replaces the accesses in a nested block. now holds the elements' current values and is updated.
+// block replaces the accesses in b, a block of the structured instruction around, or the body if around is nil. now holds the
+// current values of the elements and is updated.
 func (p *sroa) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {

@@ -46,8 +46,8 @@ type trip struct {
 	trips int       // number of completed iterations
 }
 
-// choose selects the loops to unroll. For each private array, these are the loops on whose counters its indices depend. It skips an
-// array that needs found unfit, and one for which the kernel would exceed maxUnrolled instructions.
+// choose selects the loops to unroll. For each private array, these are the loops on whose counters its indices depend. It
+// skips an array that [unroller.needs] found unfit, and one for which the kernel would exceed maxUnrolled instructions.
 func (u *unroller) choose() {
 	loops, unfit := u.needs()
 	for _, a := range u.k.Arrays {

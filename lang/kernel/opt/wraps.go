@@ -477,7 +477,8 @@ func (w *wrapSearch) bring(old []interval, args []*ir.Value) []interval {
 	return now
 }
 
-// assume records comparisons of integers as floats, such as of a counter with a parameter of the kernel's real type.
+// assume records what a comparison of floats by Lt or Le implies for converted integers, such as a counter compared with a
+// float parameter. is is the result of the comparison.
 func (w *wrapSearch) assume(op ir.Op, a, b *ir.Value, is bool) {
 	switch {
 	case op == ir.Lt && is, op == ir.Le && is:
@@ -487,7 +488,7 @@ func (w *wrapSearch) assume(op ir.Op, a, b *ir.Value, is bool) {
 	}
 }
 
-// below records that a is at most b.
+// below records that float a is at most b, as bounds of the integers that were converted to a or to b.
 func (w *wrapSearch) below(a, b *ir.Value) {
 	if v := widenedInt(a); v != nil {
 		if r, ok := w.real(b); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Convert implements the operation Convert: to the nearest value of another type, ties to even. Between integer types it keeps the
-// low bits, or extends by the sign.
+// Convert implements the operation Convert: to the nearest value of another type, ties to even. Between integer types it keeps
+// the low bits, or extends: signed types by the sign, others by zeros.
 func Convert(from, to ir.Type, b uint64) uint64 {
 	switch {
 	case from.IsFloat() && to.IsFloat():

@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Eval computes the result of an instruction from the bits of its operands. It returns false if the operation has further inputs or
-// faults, as an integer division by zero does. It also returns false if the number of args is wrong.
+// Eval computes the result of an instruction from the bits of its operands. It returns false for Math, and if the operation has
+// further inputs or faults, as an integer division by zero does. It also returns false if the number of args is wrong.
 func Eval(in *ir.Instr, args ...uint64) (uint64, bool) {
 	t := in.Type()
 	if in.Op == ir.Const {
@@ -86,7 +86,7 @@ func Signed(t ir.Type, b uint64) int64 {
 	return int64(b)
 }
 
-// truncate returns the low bits of an integer of type t.
+// truncate returns b modulo 2^32 if t has 32 bits, otherwise b.
 func truncate(t ir.Type, b uint64) uint64 {
 	if t.Size() == 4 {
 		return uint64(uint32(b))
