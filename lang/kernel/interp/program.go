@@ -68,7 +68,7 @@ type input struct {
 // UnsupportedError reports an operation that the interpreter does not support, or a kernel that needs too much memory.
 type UnsupportedError struct {
 	Kernel string
-	Site   int // index in [ir.Kernel.Sites]
+	Site   int // index in [ir.Kernel.Sites]; 0 if the cause is not one operation
 	What   string
 }
 

@@ -191,7 +191,8 @@ func (l *lowering) division(in *ir.Instr) *ir.Value {
 	return l.arith(in, args)
 }
 
-// lowerLoop lowers a Loop with polls of the stop word, such that faulted items do not keep it running.
+// lowerLoop lowers a Loop such that faulted items do not keep it running. The loop polls the stop word, unless
+// [Options.Unpolled] is set or the loop is brief.
 func (l *lowering) lowerLoop(in *ir.Instr) {
 	unpolled := l.options.Unpolled || l.brief[in]
 	together := l.meets && !unpolled && l.uniform.Together(in) && l.mustEndTogether(in)

@@ -144,7 +144,7 @@ type lowering struct {
 	wide    [3]*ir.Value // global identifiers as i64, for addresses; nil without [Target.WideIndices]
 	number  *ir.Value    // index of the item in its group
 	items   *ir.Value    // items in a full group
-	alive   variable     // whether the item is present and has not faulted; see isAlive
+	alive   variable     // the item is present and has neither faulted nor been stopped; see isAlive
 	steady  bool         // all items are active throughout
 	coupled bool         // items of a group leave all loops in the same iteration
 	ticks   variable     // iterations of loops that items leave separately
@@ -309,7 +309,7 @@ func (l *lowering) allSurvive() bool {
 	return all
 }
 
-// isAlive returns whether the item is present and has not faulted.
+// isAlive returns the condition that the item is present and has neither faulted nor been stopped.
 func (l *lowering) isAlive() *ir.Value {
 	if l.steady {
 		return l.konst(ir.Bool, 1)

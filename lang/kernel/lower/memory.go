@@ -85,8 +85,9 @@ func (l *lowering) wideIndex(in *ir.Instr, k int, v *ir.Value) *ir.Value {
 	return l.plus(l.wide[d.Axis], plus)
 }
 
-// wideSum returns an index within bounds as i64 if it is a sum with a local identifier or a counter, else nil. A sum of an i32
-// and one that is not negative does not wrap within bounds. Compilers then see that adjacent items access adjacent elements.
+// wideSum returns the result of d, an index within bounds, as i64 if d adds a local identifier or a counter, else nil. The
+// addend is not negative, so a sum that wraps would be negative, and out of bounds. Compilers then see that adjacent items
+// access adjacent elements.
 func (l *lowering) wideSum(d *ir.Instr) *ir.Value {
 	if d == nil || d.Op != ir.Add {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Offsets in the buffer of records, in words. Before a launch the host sets CapacityWord and clears all other words.
+// Offsets in the buffer of records, in words. Before a launch the host sets CapacityWord and clears the other words before
+// [Kernel.PrintStart].
 const (
 	StopWord     = 0 // nonzero: the host requests the end of the launch
 	FaultWord    = 1 // 0, or 1 + the index of the fault's message

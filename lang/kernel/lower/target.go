@@ -157,7 +157,7 @@ func (t *Target) CallsHost() bool { return t.native[hostCalls] }
 // HasExtension reports whether the target implements an extension operation.
 func (t *Target) HasExtension(name string) bool { return t.native["extension."+name] }
 
-// Native returns the sorted names of the target's optional leaves, each with its type, capabilities and extensions.
+// Native returns the sorted names of the target's capabilities, extensions and optional leaves, each leaf with its type.
 func (t *Target) Native() []string {
 	var names []string
 	for n := range t.native {

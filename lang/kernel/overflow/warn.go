@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Most is the assumed maximum of sizes, extents and integer arguments before the first launch, and of unknown trip counts.
+// Most is the assumed maximum of sizes, extents and integer arguments before the first launch, and of unknown trip counts. It
+// is also the assumed distance of loaded integers from the limits of their type.
 const Most = 1 << 24
 
 // Assumed returns what is assumed of a kernel's launches before the first one.

@@ -5,9 +5,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// apart reports whether the items of a launch surely access no element that another item stores to. Most kernels are such, and need no
-// search: arrays with stores are accessed at the item's own element only. They also have a dimension for each axis of the launch, and
-// overlap no other array.
+// apart reports whether the items of a launch surely access no element that another item stores to. It requires that each array
+// with stores is accessed at the item's own element only. The array must also have a dimension for each axis of the launch, and
+// overlap no other. Most kernels are such, and need no search. Kernels with shared arrays are not.
 func apart(k *ir.Kernel, l *Launch) bool {
 	stored := map[*ir.Array]bool{}
 	sure := true

@@ -17,7 +17,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Possible reports whether a kernel has stores that could conflict in some launch.
+// Possible reports whether a kernel has plain stores to buffers or shared arrays. Without them this package finds no race in
+// any launch.
 func Possible(c *kernel.Compiled) bool {
 	found := false
 	c.Kernel.Body.Walk(func(in *ir.Instr) {
@@ -26,8 +27,8 @@ func Possible(c *kernel.Compiled) bool {
 	return found
 }
 
-// Warnings returns a warning for each access at which items of the launch race. It analyses nothing if the launch has one
-// item, or no access can race.
+// Warnings returns a warning for each place at which sampled items of the launch are found to race. It analyses nothing if the
+// launch has one item, or no access can race.
 func Warnings(c *kernel.Compiled, l *Launch) diag.List {
 	if l.items() < 2 || !Possible(c) || apart(c.Kernel, l) {
 		return nil

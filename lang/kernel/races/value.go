@@ -20,7 +20,7 @@ type val struct {
 // comparison describes a bool that compares two values.
 type comparison struct {
 	op   ir.Op
-	a, b val // as for op Lt and Le: a < b, a <= b
+	a, b val // in this order: with op Lt, a < b
 }
 
 // mix returns a hash of h and x.

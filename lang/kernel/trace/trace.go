@@ -57,8 +57,9 @@ type Options struct {
 	Limit int  // maximum number of steps and events together; 0: none
 }
 
-// Run runs the group of an item and returns the item's trace. Library calls in c's module must have been expanded. l holds the size,
-// group size and arguments of the launch. Its Stop ends the run early.
+// Run runs the group of an item and returns the item's trace. Library calls in c's module must have been expanded. l holds the
+// size, group size and arguments of the launch. Its Stop ends the run early. Run sets Stop itself when the item has ended or
+// the limit is reached.
 func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, error) {
 	k := c.Kernel
 	p, err := interp.Compile(k, interp.Options{Races: o.Races})
@@ -101,7 +102,8 @@ type recorder struct {
 // Print does nothing, because marks contain the prints.
 func (r *recorder) Print(int, [3]int, string) {}
 
-// Call records a mark of the item.
+// Call records a mark of the traced item, and ignores those of other items. It returns an error for services other than the
+// trace's.
 func (r *recorder) Call(_ int, name string, item [3]int, args []interp.Scalar, _ ir.Type) (uint64, error) {
 	if name != kernel.TraceService {
 		return 0, fmt.Errorf("there is no service %q in a trace", name)

@@ -87,8 +87,8 @@ func (t *item) fail(in *ir.Instr, format string, args ...any) {
 	panic(trap{fmt.Errorf("item %d of group %v, '%v': %s", t.number, t.g.at, in, fmt.Sprintf(format, args...))})
 }
 
-// Run runs a launch. It returns an error for an instruction that is not a leaf of the target, or an unsatisfied precondition. It
-// also does if a group does not meet at a group operation, or the launch exceeds [Launch.Steps].
+// Run runs a launch. It returns an error for an instruction that is not a leaf of the target, or an unsatisfied precondition.
+// It also returns one if a group does not meet at a group operation, or the launch exceeds [Launch.Steps].
 func Run(k *lower.Kernel, target *lower.Target, l *Launch) (err error) {
 	m := &machine{k: k, l: l, target: target, began: time.Now()}
 	defer func() {
