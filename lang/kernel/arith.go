@@ -171,7 +171,8 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// factor converts a factor or divisor to t like rounded, but without a warning for integral constants.
+// factor converts a factor or divisor to t like rounded, but without a warning for integral constants of a magnitude below
+// 2^100.
 func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.kind == kNum && isIntegral(v.num) && math.Abs(v.num) < 1<<100 {
 		return c.widen(v, t)
@@ -179,9 +180,10 @@ func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return c.rounded(v, t, at)
 }
 
-// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts of bits,
-// coordinates, extents and constants up to 2²⁴. It holds for remainders and masks by such constants, and for right shifts by 8 bits
-// or more. It also holds for right shifts and choices of such values, and for their sums, differences and products with such constants.
+// exactInF32 reports whether an integer is expected not to exceed 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts
+// of bits, coordinates, extents and constants up to 2²⁴. It holds for remainders and masks by such constants, and for right
+// shifts by 8 bits or more. It also holds for right shifts and choices of such values, and for their sums, differences and
+// products with such constants.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def
@@ -253,7 +255,8 @@ func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
 	return register(c.b.Op(ir.Div, t, c.factor(x, t, xAt), c.factor(y, t, yAt)))
 }
 
-// power compiles x ** y: x·x for the constant exponent 2, otherwise a call of the library's pow.
+// power compiles x ** y: x·x for the constant exponent 2, otherwise a call of the library's pow. It reports other powers of
+// 64-bit integers as errors.
 func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
 	t, ok := c.arithType(x, y)
 	if !ok {

@@ -234,7 +234,7 @@ func (c *compiler) checkArgs() error {
 	return nil
 }
 
-// newWalk returns a walk over a kernel with a name.
+// newWalk returns the initial state of a walk that compiles a kernel called name.
 func newWalk(name string, real ir.Type) walk {
 	k := &ir.Kernel{Name: name, Real: real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	return walk{

@@ -100,7 +100,7 @@ func (e *exit) note(jump *ir.Instr) {
 	}
 }
 
-// jump emits a jump to an exit.
+// jump emits a jump to an exit, unless the code is unreachable.
 func (c *compiler) jump(e *exit) {
 	if c.dead {
 		return

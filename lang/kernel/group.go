@@ -60,7 +60,8 @@ func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
 	return value{kind: kPlace, place: wholeArray(a)}
 }
 
-// single compiles the only argument of a call to a register of its own type; bool becomes i32 unless keepBool is set.
+// single compiles the only argument of a call to a register of its own type; bool becomes i32 unless keepBool is set. ok is
+// false after an error.
 func (c *compiler) single(x *syntax.Call, keepBool bool) (v *ir.Value, taint uint64, ok bool) {
 	if !c.arity(x, 1, 1) {
 		return nil, 0, false
@@ -286,7 +287,7 @@ var reaches = later.Value[map[string]ir.FenceReach]{Make: func() map[string]ir.F
 	return map[string]ir.FenceReach{"group": ir.ReachGroup, "device": ir.ReachDevice, "system": ir.ReachSystem}
 }}
 
-// fence compiles g.fence('group'), 'device' or 'system'; the default is 'device'.
+// fence compiles g.fence(scope). The scope is 'group', 'device' or 'system'; the default is 'device'.
 func (c *compiler) fence(x *syntax.Call) value {
 	if !c.arity(x, 0, 1) {
 		return bad
@@ -400,7 +401,7 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 	return value{kind: kPlace, place: copied}
 }
 
-// newRecord returns a new private record.
+// newRecord returns the place of a new private record of type r.
 func (c *compiler) newRecord(r *ir.Record) *place {
 	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: r}, Rank: 1, Dims: []int{1}}
 	c.addArray(a)
@@ -438,7 +439,7 @@ func (c *compiler) detached(v value, at syntax.Span) value {
 	return v
 }
 
-// storeRecord stores all fields of a record. It reads all fields of a record in an array before it writes the first.
+// storeRecord stores v, a record or {a, b}, in the record p. It reads all fields of a record v before it writes the first.
 func (c *compiler) storeRecord(p *place, v value, target, at syntax.Span) {
 	switch v.kind {
 	case kBad:

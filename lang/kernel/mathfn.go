@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// mathFunc describes the compilation of a function of Math. Math.fast also has the functions with library.
+// mathFunc describes the compilation of a function of Math. Math.fast also has the functions whose field library is set.
 type mathFunc struct {
 	low, high int // number of arguments; high < 0: no maximum
 	library   bool

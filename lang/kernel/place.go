@@ -242,7 +242,8 @@ func (c *compiler) tupleTable(t value) *place {
 	return p
 }
 
-// indexValue returns an index as a register of integer type and checks constants against the bounds.
+// indexValue returns an index as a register of integer type. It reports constants out of bounds, and indices that are no
+// integers.
 func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 	switch i.kind {
 	case kNum, kBig:

@@ -445,8 +445,8 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 	}
 }
 
-// pickConstant returns the index of the first clause whose test equals x, or none. All tests must be literals, so that their order
-// of evaluation does not matter. It returns false for other switches.
+// pickConstant returns the index of the first clause whose test equals x, or none. All tests must be literals, also with a
+// unary operator, so that their order of evaluation does not matter. It returns false for other switches.
 func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, bool) {
 	for _, cl := range s.Cases {
 		switch t := cl.Test.(type) {

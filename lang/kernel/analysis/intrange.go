@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IntRange returns the minimum and maximum of an integer type. It returns false for U64, whose maximum does not fit in
-// int64, and for other types.
+// IntRange returns the minimum and maximum of an integer type. It returns false for U64, whose maximum does not fit in int64,
+// and for types other than integers.
 func IntRange(t ir.Type) (lo, hi int64, ok bool) {
 	switch t {
 	case ir.I8:

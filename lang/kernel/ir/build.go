@@ -9,7 +9,7 @@ type Builder struct {
 	Site   int    // site of new instructions
 }
 
-// Emit appends an instruction with one result of type t, or none if t is Void, and returns the result.
+// Emit appends an instruction with one result of type t, or none if t is Void. It returns the result, or nil.
 func (b *Builder) Emit(in *Instr, t Type) *Value {
 	in.Site = b.Site
 	b.Block.Instrs = append(b.Block.Instrs, in)
@@ -26,15 +26,15 @@ func (b *Builder) Op(op Op, t Type, args ...*Value) *Value {
 	return b.Emit(&Instr{Op: op, Args: args}, t)
 }
 
-// Const appends a constant with these bits.
+// Const appends a constant with these bits, and returns it.
 func (b *Builder) Const(t Type, bits uint64) *Value {
 	return b.Emit(&Instr{Op: Const, Bits: bits}, t)
 }
 
-// Int appends an integer constant, wrapped to t.
+// Int appends an integer constant, wrapped to t, and returns it.
 func (b *Builder) Int(t Type, n int64) *Value { return b.Const(t, IntBits(t, n)) }
 
-// Float appends a floating-point constant, rounded to t.
+// Float appends a floating-point constant, rounded to t, and returns it.
 func (b *Builder) Float(t Type, x float64) *Value { return b.Const(t, FloatBits(t, x)) }
 
 // Nested appends a structured instruction (Region, If or Loop) with results of these types, and returns it. Its blocks are

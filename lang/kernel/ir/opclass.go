@@ -19,7 +19,7 @@ func (op Op) IsCompare() bool { return op >= Eq && op <= Le }
 // IsConvert reports whether op converts a value to another type, or rounds it to another type's values.
 func (op Op) IsConvert() bool { return op >= Convert && op <= Quant }
 
-// IsMemory reports whether op accesses an array or reads its extent.
+// IsMemory reports whether op accesses the array in [Instr.Array] or reads its extent.
 func (op Op) IsMemory() bool { return op >= Load && op <= Extent }
 
 // IsItem reports whether op reads the item's coordinates, or is a group or subgroup operation.

@@ -123,7 +123,7 @@ type Field struct {
 	Offset int   // byte offset in the record
 }
 
-// NewRecord returns a record in C layout: it computes the fields' offsets and the record's size and alignment.
+// NewRecord returns a record in C layout. It keeps fields and sets their offsets, and computes the record's size and alignment.
 func NewRecord(name string, fields []Field) *Record {
 	r := &Record{Name: name, Fields: fields, Align: 1}
 	at := 0

@@ -98,8 +98,8 @@ func (e *emitter) sel(c, x, y *ir.Value) *ir.Value {
 	return e.Op(ir.Select, x.Type, c, x, y)
 }
 
-// wrap converts an integer to another integer type: it keeps the low bits, or extends by the sign of a signed type. A bool becomes
-// 0 or 1.
+// wrap converts an integer to another integer type: it keeps the low bits, or extends: signed types by the sign, others by
+// zeros. A bool becomes 0 or 1.
 func (e *emitter) wrap(t ir.Type, x *ir.Value) *ir.Value {
 	switch {
 	case x.Type == t:

@@ -104,7 +104,7 @@ func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 // an access, and a few more.
 const maxNesting = ir.MaxDepth - ir.MaxPath - 9
 
-// depth returns the nesting depth of a block.
+// depth returns the maximum depth of the blocks nested in b, or 0 if there are none.
 func depth(b *ir.Block) (most int) {
 	if b == nil {
 		return 0
@@ -297,7 +297,7 @@ func (l *lowering) begin() {
 	l.first.begin(l)
 }
 
-// allSurvive reports whether every item is present, and can neither fault nor be stopped by the host.
+// allSurvive reports whether every item is known to be present, and neither faults nor can be stopped by the host.
 func (l *lowering) allSurvive() bool {
 	all := l.options.Whole
 	l.from.Body.Walk(func(in *ir.Instr) {

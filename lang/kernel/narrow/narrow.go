@@ -7,7 +7,7 @@ package narrow
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Exact reports whether each value of a type is an f32, or is rounded to an element type in one step by way of f32.
+// Exact reports whether values of type from, converted to f32 and then to elem, F16 or BF16, are always rounded as in one step.
 func Exact(from, elem ir.Type) bool {
 	switch from {
 	case ir.F64:

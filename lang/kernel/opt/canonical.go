@@ -27,7 +27,7 @@ func CanonicalizeNaNs(k *ir.Kernel) {
 	c.insert(k, k.Body)
 }
 
-// copies finds the floats that are not plain copies.
+// copies finds the computed floats: those that may be a NaN whose bits are neither canonical nor copied.
 type copies struct {
 	computed []bool // by Value.ID
 	arrays   []bool // by Array.ID: a computed float is stored in the private or shared array
@@ -42,7 +42,7 @@ func (c *copies) mark(v *ir.Value, computed bool) {
 	}
 }
 
-// moved marks each value of to that receives a computed float: the one with the same index in from, the operands of a jump or loop.
+// moved marks each value of to whose counterpart in from is a computed float. from holds the operands of a jump or loop.
 func (c *copies) moved(to, from []*ir.Value) {
 	for i, v := range to {
 		c.mark(v, c.computed[from[i].ID])
@@ -136,8 +136,8 @@ func (c *copies) insert(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// shows reports whether the bits of a NaN among an instruction's operands are observable. They are in atomic exchanges and stores,
-// calls of the host, and stores of f32 and f64 in buffers or arrays with a compare-exchange.
+// shows reports whether the bits of a NaN among an instruction's operands are observable. They are in atomic exchanges,
+// compare-exchanges and stores, calls of the host, and stores of f32 and f64 in buffers or arrays with a compare-exchange.
 func (c *copies) shows(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Store:

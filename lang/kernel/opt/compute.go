@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// compute derives the interval and upper bounds of a result from those of the operands.
+// compute records the interval and the upper bounds of v, the result of in, that follow from those of the operands.
 func (p *prover) compute(in *ir.Instr, v *ir.Value) {
 	r, bounds := p.result(in, v.Type)
 	if r != full(v.Type) {
@@ -162,7 +162,7 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 	return all, nil
 }
 
-// both returns the upper bounds that two values have in common: extents plus constants. It returns nil if both are
+// both returns upper bounds that two values have in common, each an extent plus a constant. It returns nil if both values are
 // constant.
 func (p *prover) both(a, b *ir.Value) []bound {
 	if isConst(b) {

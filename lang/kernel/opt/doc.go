@@ -35,8 +35,8 @@ type Facts struct {
 	Index     []IndexFact      // upper bounds of indices
 }
 
-// SizeFact states that the launch's size on axis Axis is at most extent number Extent of a buffer. An access at the global
-// index is then in bounds. A back end can compile a variant of a kernel for launches where some hold.
+// SizeFact states that the launch's size on axis Axis is at most the extent with index Extent of a buffer. An access at the
+// global index is then in bounds. A back end can compile a variant of a kernel for launches where some hold.
 type SizeFact struct {
 	Axis   int
 	Buffer string
@@ -95,8 +95,8 @@ func Run(m *ir.Module, level int, facts *Facts) {
 	}
 }
 
-// run repeats the passes until none changes the kernel, but at most maxRounds times. It skips a pass whose last run changed nothing
-// if no pass has changed the kernel since.
+// run repeats the passes until none changes the kernel, but at most maxRounds times. It skips a pass whose last run changed
+// nothing if since then no pass has changed the kernel, and no earlier pass in the list its proofs.
 func run(k *ir.Kernel, passes []Pass, facts *Facts) {
 	version := 1
 	clean := make([]int, len(passes)) // by pass: the version that it leaves unchanged; 0: none

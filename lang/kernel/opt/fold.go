@@ -161,8 +161,8 @@ func (f *folder) onlyEnd(in, end *ir.Instr) bool {
 	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end
 }
 
-// splice replaces a structured instruction by the instructions of inner, one of its blocks. It keeps end, the terminator of inner,
-// unless that only passes the results.
+// splice replaces a structured instruction by the instructions of inner, one of its blocks. It keeps end, the terminator of
+// inner, unless end only passes the results.
 func (f *folder) splice(b *ir.Block, in *ir.Instr, inner *ir.Block, end *ir.Instr) {
 	f.changed = true
 	b.Instrs = append(b.Instrs, inner.Instrs[:len(inner.Instrs)-1]...)

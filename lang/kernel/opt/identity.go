@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// identity returns a value equal to the instruction's result, or nil if it finds none. It may have rewritten the instruction in
-// place to a simpler one then. Every rule is exact for all operands; only the payload of a NaN may change. Constants become right
-// operands of commutative operations.
+// identity returns a value equal to the instruction's result, or nil if it finds none. Even then it may have rewritten the
+// instruction in place to a simpler one. Every rule is exact for all operands; only the payload of a NaN may change. Constants
+// become right operands of commutative operations.
 func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	if commutes(in.Op) {
 		if _, left := analysis.ConstBits(in.Args[0]); left {
@@ -46,7 +46,7 @@ func commutes(op ir.Op) bool {
 	return false
 }
 
-// to rewrites the instruction as another operation. It returns nil, because the instruction's result keeps its place.
+// to rewrites the instruction as another operation. It returns nil, the result of identity for an instruction that stays.
 func (f *folder) to(in *ir.Instr, op ir.Op, args ...*ir.Value) *ir.Value {
 	in.Op, in.Args, in.Proved = op, args, 0
 	f.changed = true

@@ -14,7 +14,7 @@ type interval struct{ lo, hi int64 }
 // tracked reports whether values of the type have intervals.
 func tracked(t ir.Type) bool { return t == ir.I32 || t == ir.U32 || t == ir.I64 }
 
-// full returns the interval of all values of a tracked type, and that of i64 for other types.
+// full returns the interval of all values of a tracked type, and that of i64 for u64, bool and floats.
 func full(t ir.Type) interval {
 	lo, hi, ok := analysis.IntRange(t)
 	if !ok {

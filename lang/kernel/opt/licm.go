@@ -6,8 +6,8 @@ import (
 )
 
 // LICM moves loop-invariant code out of loops: pure instructions, integer divisions and loads that every iteration executes. It
-// moves divisions and loads only if they cannot fault before the loop, and loads only if the loop does not write their memory. It
-// moves all constants, and all reads of extents and of the position of the item.
+// moves divisions and loads only if they cannot fault before the loop, and loads only if the loop does not write their memory.
+// It moves all constants, and all reads of extents and coordinates, even if not every iteration executes them.
 func LICM(k *ir.Kernel, facts *Facts) bool {
 	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {

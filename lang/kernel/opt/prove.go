@@ -237,7 +237,7 @@ func (p *prover) atMost(a, b *ir.Value, c int64) {
 	}
 }
 
-// unequal records a ≠ b, which narrows an interval that ends at b.
+// unequal records a ≠ b if one of them is a constant at an end of the other's interval.
 func (p *prover) unequal(a, b *ir.Value) {
 	if isConst(a) {
 		a, b = b, a

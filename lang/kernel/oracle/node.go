@@ -101,8 +101,8 @@ type nodeReply struct {
 	Error  string   `json:"error"`
 }
 
-// Run runs the case in the process. A case with overlapping buffers is an error. The error is ErrNodeEnded if the process ends or
-// the case takes longer than caseTimeout.
+// Run runs the case in the process. A case with overlapping buffers is an error. The error wraps ErrNodeEnded if the process
+// ends or the case takes longer than caseTimeout.
 func (n *Node) Run(c *Case) (*Outcome, error) {
 	source, err := emitjs.Emit(c.Kernel)
 	if err != nil {

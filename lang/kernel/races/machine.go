@@ -120,7 +120,7 @@ type out struct {
 
 // loopFacts are the properties of a loop's body.
 type loopFacts struct {
-	uses     []*ir.Value // defined outside
+	uses     []*ir.Value // values that the body uses and does not define
 	stores   []*ir.Array
 	deps     uint64
 	barrier  bool

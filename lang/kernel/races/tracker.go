@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// maxAnalyses limits the number of different launches that a tracker analyses.
+// maxAnalyses is the maximum number of different launches that a tracker analyses.
 const maxAnalyses = 16
 
 // Tracker collects the warnings of a compiled kernel's launches. Its zero value is ready for use, also by several goroutines.

@@ -66,7 +66,7 @@ func constant(t ir.Type, bits uint64) val {
 	return val{known: true, bits: bits, id: hash(idKnown, uint64(t), bits)}
 }
 
-// unknown returns an unknown value that is its own input.
+// unknown returns an unknown value that is not computed from others, so that it is its own leaf.
 func unknown(id uint64) val { return val{id: id, leaf: id} }
 
 // from adds the origins of x, an operand, to those of v.

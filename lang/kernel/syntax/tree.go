@@ -82,7 +82,7 @@ type Func struct {
 	Returns  int   // number of return statements
 }
 
-// TailReturn reports whether control leaves the function only at its end.
+// TailReturn reports whether the function has no return statement, or only one, which is the last statement of its body.
 func (f *Func) TailReturn() bool {
 	if f.Returns == 0 {
 		return true
