@@ -42,11 +42,11 @@ const (
 	Ne      // T T → bool; true for NaN
 	Lt      // T T → bool, ints and floats
 	Le      // T T → bool, ints and floats
-	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; excludes i32/u32 from other ints, and ints from floats
+	Convert // S → T, to the nearest value, ties to even: all types to floats, bool and ints to 64-bit ints, bool to 32-bit ints, T to T
 	Sat     // S → T: float to int, truncated and saturating; NaN becomes 0
 	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities become 0
 	Bitcast // S → T of the same size, except bool: same bits, canonical for NaN
-	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is F16, BF16 or T; canonicalizes NaN
+	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is T or, for F32, F16 or BF16; canonicalizes NaN
 	Math    // T… → T, floats: function Instr.Fn of the device library
 
 	// Memory. The operands of Instr.Path's indices come first.

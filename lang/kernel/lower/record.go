@@ -26,7 +26,7 @@ type Message struct {
 	Site  int
 	Kind  string // name of the [interp.FaultKind]; "" for a print or a call
 	Array *ir.Array
-	Axis  int       // axis of the index that is out of bounds
+	Axis  int       // position in the access of the index that is out of bounds, from 0
 	Text  []string  // text between the operands
 	Types []ir.Type // types of the operands
 

@@ -124,7 +124,7 @@ type loopFacts struct {
 	stores   []*ir.Array
 	deps     uint64
 	barrier  bool
-	varies   bool // the result depends on the item otherwise than by uses
+	varies   bool // the result depends on the item not only through uses
 	sync     bool
 	observed bool // loads from written or private arrays
 }
