@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// briefUnits bounds the units of a launch that runs on the stack of its goroutine, which cannot be preempted until it ends.
-// Unit times are measured averages: a unit that misses the caches takes many times as long.
+// briefUnits is the maximum number of units of a launch that runs on its goroutine's stack. Such a goroutine cannot be preempted
+// before the launch ends. Unit times are measured averages: a unit that misses the caches takes many times as long.
 const briefUnits = 1024
 
 // atHand caches the worker of the prepared launch that a queue ran last.
@@ -18,8 +18,8 @@ type atHand struct {
 	worker *spmd.Worker
 }
 
-// isBrief reports whether a launch of the plan takes at most a microsecond by the measured time of its units. It is false
-// before they are measured, and for units whose times vary.
+// isBrief reports whether a launch of the plan takes at most a microsecond by the measured time of its units. It returns false
+// before they are measured, for units whose times vary, and for more than briefUnits units.
 func (pl *plan) isBrief() bool {
 	if pl.steady == nil {
 		return false

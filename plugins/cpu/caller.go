@@ -25,8 +25,8 @@ type answer struct {
 	exited bool // the service ended the goroutine
 }
 
-// ask sends the request to the goroutine and waits for the answer. It returns false if the launch was stopped; the caller
-// must not be reused then.
+// ask sends the request to the goroutine and waits for the answer. It returns false if the launch was stopped; c must
+// not be reused then.
 func (c *caller) ask(ctx context.Context, host offload.Services, a *answer) bool {
 	if c.questions == nil {
 		c.questions, c.answers = make(chan question), make(chan answer, 1)

@@ -32,11 +32,11 @@ type executable interface {
 
 // runner runs the code that was chosen for a launch.
 type runner interface {
-	// acquire returns a worker, the memory with which one goroutine runs units of a prepared launch. release returns it.
+	// acquire returns a worker, the memory with which one goroutine runs units of a prepared launch. release takes it back.
 	acquire(g *interp.Launch) worker
 	release(w worker)
-	// run runs units [first, last) of the launch and stops early when g.Stop is set. brief promises that the units take at
-	// most microseconds. An error reports a failure of the engine, a fault one of the kernel.
+	// run runs units [first, last) of the launch and stops early when g.Stop is set. brief promises that the units take a
+	// few microseconds at most. The error is a failure of the engine, the fault one of the kernel.
 	run(w worker, g *interp.Launch, first, last int, brief bool) (*interp.Fault, error)
 	// together returns the number of adjacent units of a prepared launch that run faster in one call of run, 1 if none do.
 	together(g *interp.Launch) int

@@ -24,7 +24,7 @@ func expandBy(library *kernels.Library, m *ir.Module) error {
 	return nil
 }
 
-// expandAll returns the kernel with all library functions inlined. It copies a kernel that calls any.
+// expandAll returns a copy of the kernel with all library functions inlined, or the kernel itself if it calls none.
 func expandAll(k *ir.Kernel) (*ir.Kernel, error) {
 	m := &ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}
 	if !kernels.Needed(m) {

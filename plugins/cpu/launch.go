@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// runAlone is the longest estimated time on one core of a launch that does not use other cores.
+	// runAlone is the estimated time on one core up to which a launch uses no other cores.
 	runAlone = 30 * time.Microsecond
 	// shortChunk and longChunk bound the time of a chunk: long ones delay a stop and let cores finish unevenly.
 	shortChunk = 5 * time.Microsecond
@@ -28,8 +28,8 @@ const (
 	// chunksPerCore is the number of chunks per core if shortChunk and longChunk allow it. It evens out chunks of different
 	// lengths.
 	chunksPerCore = 16
-	// fewChunks is the minimum number of chunks per core if several units run in one call. Such a chunk has at least the units of
-	// a call, even if these leave fewer chunks.
+	// fewChunks is the minimum number of chunks per core if several units run faster in one call. There are fewer if chunks would
+	// otherwise have less than the units of one call.
 	fewChunks = 4
 	// measureAbove is the estimated time of a launch above which every run is measured. Shorter launches are measured until the
 	// cost of their units is known.
@@ -57,8 +57,8 @@ type launch struct {
 	broken error         // the error of an engine that failed, or of a panic
 }
 
-// Set implements [queue.Launch]. It checks the launch, chooses its code and stores its arguments, unless this device has prepared the
-// launch, which has done so.
+// Set implements [queue.Launch]. It checks the launch, chooses its code and stores its arguments. For a launch that this device has
+// prepared, Prepare has done so.
 func (l *launch) Set(o *offload.Launch) error {
 	if _, l.isNative = o.Kernel.(*nativeKernel); l.isNative {
 		if l.native == nil {
@@ -175,7 +175,7 @@ func (l *launch) runUnits() {
 	l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))
 }
 
-// runApart runs the units on a separate goroutine, since a service may end it.
+// runApart runs the units on a separate goroutine, and waits for it. A service may end that goroutine.
 func (l *launch) runApart() {
 	done := make(chan struct{})
 	go func() {
@@ -276,7 +276,8 @@ func (l *launch) fail(err error) {
 }
 
 // keep records the fault of a chunk, identified by its first unit, unless a fault of an earlier chunk is recorded. Chunks start in
-// order and always finish. So on any number of cores the recorded fault is that of the first unit with a fault.
+// order, and finish unless the launch is stopped. So without a stop, the recorded fault is that of the first unit with a fault, on any
+// number of cores.
 func (l *launch) keep(chunk int, fault *interp.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -285,7 +286,7 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	}
 }
 
-// faultError returns the recorded fault as an error, which describes it when the queue reports it.
+// faultError returns the recorded fault as an error. The fault is described only when the queue reports the error.
 func (l *launch) faultError() error {
 	f := &fault{kernel: l.kernel, device: l.plan.device.id, at: l.at, record: portable.NewRecord(l.kernel.ir, l.fault, &l.grid, l.labels)}
 	if l.fault.Kind == interp.CallFailed {
@@ -300,7 +301,7 @@ type fault struct {
 	device string
 	at     offload.Position
 	record portable.Record
-	cause  error // of a call that failed
+	cause  error // the error of the service, if its call failed
 }
 
 func (f *fault) Error() string { return f.Describe().Error() }

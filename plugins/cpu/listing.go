@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Listing implements [offload.Lister]. Format "asm" returns the kernel's vector code with source lines; "engine" names the
-// engine that runs it.
+// Listing implements [offload.Lister]. Format "asm" returns the kernel's vector code with source lines, or the reason why it has
+// none. Format "engine" names the code that runs, and the reasons why better engines do not run the kernel.
 func (p *program) Listing(name, format string) (string, error) {
 	if format != "asm" && format != "engine" {
 		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(p.device.id, name)

@@ -114,7 +114,7 @@ func refusal(m *ir.Module, k *ir.Kernel, err error) string {
 	return fmt.Sprintf("no vector code: %s, for `%s` at %d:%d", u.What, text, pos.Line, pos.Col)
 }
 
-// guard calls the compiler and returns a panic as an error.
+// guard calls compile, and returns its error, or its panic as an error.
 func guard(label string, compile func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

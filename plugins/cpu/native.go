@@ -80,7 +80,7 @@ type nativeProgram struct {
 	idle    []*native.Caller // callers not in use
 }
 
-// Symbols implements [offload.Program]. An image with target regions exports no other kernels. The symbols of RPC are left out.
+// Symbols implements [offload.Program]. It leaves out the symbols of RPC, and in an image with target regions all other functions.
 func (p *nativeProgram) Symbols() []offload.Symbol {
 	var list []offload.Symbol
 	outlined := slices.ContainsFunc(p.image.Symbols(), isRegion)

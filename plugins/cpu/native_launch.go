@@ -22,7 +22,7 @@ import (
 // guessedCost is the assumed nanoseconds per item before the first launch was measured.
 const guessedCost = 2
 
-// rangeItems divides the length of ranges that the device chooses, so that adjacent calls write different cache lines.
+// rangeItems is a factor of the length of each range that the device chooses, so that adjacent calls write different cache lines.
 const rangeItems = 64
 
 // callerAtHand is the caller that a launch object keeps between launches. Unloading the program also frees it.
@@ -212,7 +212,7 @@ func (l *nativeLaunch) run(stop *queue.Stop) error {
 	return nil
 }
 
-// failure returns the launch's error, if any. A one-way call may still fail while the items end.
+// failure returns the launch's error, or nil. It takes the lock, since a one-way call may fail while the items end.
 func (l *nativeLaunch) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -37,7 +37,7 @@ const heapBytes = 256 << 20
 // ports connects the code of a native program with the services of its launches.
 type ports struct {
 	host  *rpchost.Host
-	enter uintptr // 0: calls do not identify their launch
+	enter uintptr // the address of the function enterSymbol; 0 if calls do not identify their launch
 }
 
 // connect creates the RPC channel of an image that has the symbol of our channel or of LLVM's client. It returns nil for an image
@@ -134,8 +134,8 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 // failPatience is the time after a service's failure in which the code can still return normally.
 const failPatience = time.Second
 
-// failCall records the error of a service, or that the code called exit. The code receives a status. It is interrupted if it
-// does not return in failPatience, and at once after exit. Exit code 0 is no failure.
+// failCall records the error of a service, or that the code called exit. The code is interrupted if it does not return in
+// failPatience, or immediately if it called exit. Exit code 0 is no failure.
 func (l *nativeLaunch) failCall(err error) {
 	var exit *rpchost.Exit
 	if errors.As(err, &exit) && exit.Code == 0 {

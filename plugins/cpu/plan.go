@@ -24,8 +24,8 @@ type plan struct {
 	pos     offload.Position // position of the launch for which the plan was made
 }
 
-// Prepare implements [offload.Preparer]. It returns nil for launches with checks of races, and for native kernels. It reuses
-// again if that is one of its results.
+// Prepare implements [offload.Preparer]. It returns nil for launches with checks of races, and for native kernels. If
+// the parameter again is an earlier result, Prepare overwrites it and returns it.
 func (d *device) Prepare(o *offload.Launch, again offload.Prepared) (offload.Prepared, error) {
 	if o.Checks == offload.ChecksRaces {
 		return nil, nil // the interpreter tells launches apart by their preparation

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// program implements [offload.Program].
+// program implements [offload.Program] for an image of portable kernel IR.
 type program struct {
 	device   *device
 	module   *portable.Cached[*module]
@@ -52,7 +52,8 @@ func (p *program) Global(name string) (offload.Memory, error) {
 	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
 }
 
-// Unload releases the compiled code. The cache keeps it for a while, since the same image may be loaded again.
+// Unload releases the compiled code. The cache keeps it for a while, since the same image may be loaded again. It returns an
+// error if the program was unloaded before.
 func (p *program) Unload() error {
 	if p.unloaded.Swap(true) {
 		return p.closed("unload", "")
@@ -68,13 +69,13 @@ func (p *program) closed(op, label string) error {
 // kernel implements [offload.Kernel]. Programs of equal images share it.
 type kernel struct {
 	module      *ir.Module
-	ir          *ir.Kernel // as decoded
+	ir          *ir.Kernel // before optimization
 	optimized   *ir.Kernel
 	info        offload.KernelInfo
 	engines     []engine
 	comparisons portable.Comparisons
 	labels      context.Context            // with the name, for profiles of workers
-	err         error                      // the reason why it could not be compiled
+	err         error                      // the reason why it could not be compiled, or nil
 	variants    [3]atomic.Pointer[variant] // indexed by checks
 }
 
@@ -126,8 +127,8 @@ func (k *kernel) engine(v *variant) string {
 	return strings.Join(parts, "; ")
 }
 
-// isSteady reports whether a kernel's unit times hardly depend on its arguments, and it calls no services. Kernels that
-// observe their group are never steady: their units are groups of varying size.
+// isSteady reports whether a kernel's unit times hardly depend on its arguments, and it neither prints nor calls services.
+// Kernels that observe their group are never steady: their units are groups of varying size.
 func isSteady(k *ir.Kernel) bool {
 	steady := !k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {

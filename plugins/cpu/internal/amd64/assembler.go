@@ -32,7 +32,7 @@ func (a *Assembler) Reset(features Features) {
 // Features returns the extensions whose instructions a accepts.
 func (a *Assembler) Features() Features { return a.features }
 
-// Err returns the first error, or nil.
+// Err returns the first error, or nil. After [Assembler.Finish] it returns an error even if Finish returned none.
 func (a *Assembler) Err() error { return a.err }
 
 // Count returns the number of instructions emitted.

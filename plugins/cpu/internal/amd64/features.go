@@ -62,7 +62,7 @@ func (f Features) String() string {
 	return s
 }
 
-// Host returns the extensions that this machine and its operating system support; it is empty on other architectures.
+// Host returns the extensions that this machine and its operating system support. There are none on other processors than x86.
 func Host() Features {
 	x := &cpu.X86
 	f := Features(0)

@@ -53,8 +53,8 @@ const (
 	kMem = kM8 | kM16 | kM32 | kM64 | kM128 | kM256 | kM512
 )
 
-// pattern is an operand position of a form. "S" patterns depend on the integer operand size (8 to 64 bits), "L" patterns on
-// the vector length (128 to 512 bits).
+// pattern is an operand position of a form. "S" patterns depend on the integer operand size (8 to 64 bits); "L", "H", "Q" and
+// "O" patterns depend on the vector length (128 to 512 bits).
 type pattern uint8
 
 const (

@@ -186,7 +186,7 @@ func (in *instruction) setReg(x *arg) string {
 	return ""
 }
 
-// setVector records a vector register and returns its length.
+// setVector records a vector register and returns its length: 0, 1 or 2 for 128, 256 or 512 bits.
 func (in *instruction) setVector(r Reg) (length int) {
 	length = int(r&regSize>>sizeShift) - xmmLog
 	in.length = max(in.length, length)

@@ -24,8 +24,8 @@ type piece struct {
 	start int32 // position in the final code
 }
 
-// reference is a 32-bit displacement to a label, relative to the end of its instruction. Its place is after at bytes of
-// Assembler.code and a number of pieces.
+// reference is a 32-bit displacement to a label, relative to the end of its instruction. The fields at and pieces are the
+// numbers of bytes of Assembler.code and of pieces before the displacement.
 type reference struct {
 	at       int32
 	pieces   int32
@@ -110,7 +110,7 @@ func (a *Assembler) refer(l Label, add int32, trailing int) {
 	a.refs = append(a.refs, reference{int32(len(a.code)), int32(len(a.pieces)), l, add, int32(trailing)})
 }
 
-// address returns the offset in the final code of the position after at bytes of Assembler.code and after that many pieces.
+// address returns the offset in the final code of the position that follows this many bytes of Assembler.code and pieces.
 func (a *Assembler) address(at, pieces int32) int32 {
 	if pieces == 0 {
 		return at

@@ -39,8 +39,8 @@ func (l *listing) align(n int) {
 	}
 }
 
-// Listing returns the code in Intel syntax, from which GNU as assembles the same bytes. Constants follow the code. It
-// returns "" if the assembler keeps no listing.
+// Listing returns the code in Intel syntax. After [Assembler.Finish], GNU as assembles the same bytes from it. Constants
+// follow the code. It returns "" if the assembler keeps no listing.
 func (a *Assembler) Listing() string {
 	if a.listing == nil {
 		return ""

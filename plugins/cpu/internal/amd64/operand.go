@@ -20,8 +20,8 @@ type Mem struct {
 	Mask Reg
 	// Scale multiplies Index: 1, 2, 4 or 8; 0 means 1.
 	Scale uint8
-	// Size is the size of the operand in bytes, after broadcasting. It may be 0 if the instruction and the other operands determine
-	// it; otherwise Emit reports an error.
+	// Size is the size of the operand in bytes, after broadcasting. It may be 0 only if the instruction and the other operands
+	// determine it.
 	Size uint8
 	// Broadcast repeats one element in all lanes.
 	Broadcast bool

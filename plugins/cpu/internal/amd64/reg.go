@@ -88,7 +88,7 @@ const (
 )
 
 // GPR returns general purpose register n of 1, 2, 4 or 8 bytes. The numbers 0–15 are in encoding order: rax, rcx, rdx, rbx, rsp,
-// rbp, rsi, rdi, r8 … Size 1 is the low byte; ah, bh, ch and dh are not supported.
+// rbp, rsi, rdi, r8 … Size 1 is the low byte; ah, bh, ch and dh are not supported. Other numbers and sizes yield an invalid register.
 func GPR(n, size int) Reg {
 	if n < 0 || n > 15 {
 		return regInvalid
@@ -96,13 +96,13 @@ func GPR(n, size int) Reg {
 	return (RAX + Reg(n)).As(size)
 }
 
-// X returns xmm register n (0–31; 16 and above need AVX-512).
+// X returns xmm register n (0–31; 16 and above need AVX-512), or an invalid register for another n.
 func X(n int) Reg { return vec(n, xmmLog) }
 
-// Y returns ymm register n (0–31; 16 and above need AVX-512).
+// Y returns ymm register n (0–31; 16 and above need AVX-512), or an invalid register for another n.
 func Y(n int) Reg { return vec(n, xmmLog+1) }
 
-// Z returns zmm register n (0–31).
+// Z returns zmm register n (0–31), or an invalid register for another n.
 func Z(n int) Reg { return vec(n, xmmLog+2) }
 
 func vec(n int, log Reg) Reg {
@@ -112,7 +112,7 @@ func vec(n int, log Reg) Reg {
 	return classVec | log<<sizeShift | Reg(n)
 }
 
-// K returns mask register n (0–7).
+// K returns mask register n (0–7), or an invalid register for another n.
 func K(n int) Reg {
 	if n < 0 || n > 7 {
 		return regInvalid

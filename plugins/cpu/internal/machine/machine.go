@@ -14,7 +14,7 @@ type Info struct {
 	Model       string // the vendor's name for the processor
 	Vendor      string
 	MHz         int
-	MemoryBytes int64 // memory of the machine, or the lower limit of the control group
+	MemoryBytes int64 // memory of the machine, or the limit of the control group if that is lower
 	Caches      []Cache
 }
 

@@ -2,7 +2,7 @@ package sched
 
 import "runtime"
 
-// work is a worker's goroutine. A new worker replaces it if a task ends the goroutine.
+// work is the body of a worker's goroutine. If a task ends the goroutine, a new one replaces it.
 func (p *Pool) work() {
 	var j *Job // the job whose task runs, unless ended
 	ended := false

@@ -94,7 +94,7 @@ func wholeGroups(g *interp.Launch) bool {
 }
 
 // fitting returns the number of registers of gangs for work-groups with this many items along x. It is that of the general
-// variant. If the program has narrower gangs, it is halved while such gangs have over an eighth more registers in a row than
+// variant. If the program has narrower gangs, it is halved while a row has over an eighth more registers than it would have with
 // single-register gangs.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {

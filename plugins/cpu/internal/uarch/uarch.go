@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// Model is the cost table of a family.
+// Model is the cost table of a processor family.
 type Model struct {
 	Name string
 
@@ -87,8 +87,8 @@ type identity struct {
 	avx512        bool
 }
 
-// of returns the table of a processor. Families newer than the tables have the newest one of their vendor. Older families and other
-// vendors have the generic one.
+// of returns the table of a processor. Families newer than the tables have the newest one of their vendor; without AVX-512, Intel's
+// have that of Skylake. Families that are too old for a table, and other vendors, have the generic one.
 func of(id identity) *Model {
 	switch id.vendor {
 	case "AuthenticAMD", "HygonGenuine":

@@ -325,7 +325,7 @@ func (o *operand) encode(to *amd64.Assembler) {
 }
 
 // operand returns source operand j. A spilled register becomes a memory operand if the instruction supports one, and has no other yet.
-// memory reports whether it has one.
+// *memory reports whether it has one; operand updates it.
 func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	a := &in.Args[j]
 	switch a.Kind {

@@ -25,8 +25,8 @@ func (c *Code) GangsOf(size [3]int) int {
 	return ((size[0]-1)/c.Width + 1) * ((size[1]-1)/c.Height + 1) * size[2]
 }
 
-// ColumnOf returns the position of a unit in column-major order of bands of band rows. The launch has perRow gangs per row, and
-// rows rows per plane. column counts gangs, and first is the first row of the unit's band.
+// ColumnOf returns the position of a gang from its number, unit, in column-major order within bands. band, perRow and rows are the
+// rows of a band, the gangs of a row and the rows of a plane. column counts gangs, and first is the first row of the gang's band.
 func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
 	first = unit / (perRow * band) * band

@@ -211,15 +211,15 @@ func (w *Worker) leave(n int) {
 	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
 
-// record records a fault of a lane and returns it, for the caller to complete. It returns nil if an earlier item has a recorded
-// fault.
+// record records a fault of a lane and returns it, for the caller to complete. It returns nil if this or an earlier item has a
+// recorded fault.
 func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind) *interp.Fault {
 	item, order := w.item(f, t, lane)
 	return w.keep(kind, t.In, item, order)
 }
 
-// keep records a fault of an item and returns it. order is the item's rank. If an earlier item has a recorded fault, keep only
-// returns nil.
+// keep records a fault of an item and returns it. order is the item's rank. If this or an earlier item has a recorded fault,
+// keep only returns nil.
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
 	if w.faulted && w.order <= order {
 		return nil
@@ -332,7 +332,7 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	return true
 }
 
-// print adds the lines that the lanes in a set print to the prints of the run.
+// print adds a message to the prints of the run for each lane in a set.
 func (w *Worker) print(f frame, t *vcode.Trap, set laneSet) {
 	text := w.prints.Begin(w.g.Services)
 	for lane := 0; lane < t.Lanes; lane++ {

@@ -81,7 +81,7 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 }
 
 // maxSpare is the maximum size in bytes of the frames of a variant's spare worker, which the garbage collector does not free.
-// It also bounds the frames of a batch.
+// It also bounds the frames of a batch of several work-groups.
 const maxSpare = 64 << 10
 
 // Heavy reports whether a worker has too much memory to be the spare worker of its variant.
@@ -103,7 +103,7 @@ func Aligned(n int) []byte {
 	return b[off : int(off)+n : int(off)+n]
 }
 
-// NewWorker returns a worker with a context and the kernel's tables. If it has no guard, [Worker.Run] returns the error.
+// NewWorker returns a worker with a context and the kernel's tables. If its guard cannot be created, [Worker.Run] returns the error.
 func (v *Variant) NewWorker() *Worker {
 	c := v.Code
 	w := &Worker{v: v, context: Aligned(c.Context)}

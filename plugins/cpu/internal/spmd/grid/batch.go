@@ -54,9 +54,9 @@ func (l *Builder) assembles() bool {
 	return len(l.Resumes) == 0 && len(l.Scopes) == 0 && l.Layout.Shared == 0
 }
 
-// assembleGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
-// batch, or after the last group the rounds of all. A group some of whose gangs have ended does not participate, and ends the
-// batch. If it is the first group, its gangs continue at the label alone.
+// assembleGroups emits code for a group of a batch whose gangs have reached an interleaved loop. The code starts the next group, or,
+// after the last one, falls through to the rounds of all groups. If a gang of the group has ended, the batch ends without rounds:
+// the code jumps to alone from the first group, and to r.Leave from others.
 func (l *Builder) assembleGroups(r *values.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
@@ -115,8 +115,8 @@ func (l *Builder) nextOfBatch() {
 	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxGroup, 4).At(), vcode.Imm(1))
 }
 
-// roundOfBatch emits the end of a round of a group in a batch. It switches to the next group, whose round is at top, or after the
-// last one to the first.
+// roundOfBatch emits the end of a round of a group in a batch. The code switches to the next group and jumps to top. After the last
+// group it switches to the first one and falls through.
 func (l *Builder) roundOfBatch(top amd64.Label) {
 	last := l.NewLabel()
 	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxAssembled, 8).At())
@@ -156,7 +156,7 @@ func (l *Builder) dissolve(r *values.Interleaved, waiting int, alone amd64.Label
 	l.resumeGroup()
 }
 
-// resumeGroup emits the continuation of the current group of a batch after the rounds.
+// resumeGroup emits the continuation of the current group of a batch after the rounds, or its end if all its gangs have ended.
 func (l *Builder) resumeGroup() {
 	alive := l.NewSharedGPR()
 	l.Def(amd64.MOV, alive.G8(), vcode.FrameMem(abi.FrameAlive, 8).At())
@@ -166,8 +166,8 @@ func (l *Builder) resumeGroup() {
 	l.Jump(amd64.JMP, l.dispatch)
 }
 
-// endOfGroup emits the end of a group of a kernel with batches. It switches to another group of the batch, or continues with the
-// code that follows.
+// endOfGroup emits the end of a group of a kernel with batches. The code switches to another group of the batch, or falls through if
+// all its groups have ended.
 func (l *Builder) endOfGroup() {
 	frame, assembled, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()
 	l.Def(amd64.MOV, assembled.G8(), vcode.CtxMem(abi.CtxAssembled, 8).At())

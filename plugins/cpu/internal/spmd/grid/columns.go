@@ -51,7 +51,8 @@ func (l *Builder) bandEnd(end vcode.Reg) {
 	l.Mod(amd64.CMOVA, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
 }
 
-// beginTile emits the start of a tile at the current gang, if the gang is in no tile and enough gangs follow.
+// beginTile emits the start of a tile at the current gang, which has the position x, unless it is in a tile already. The gang must be
+// complete, and all rows of the tile must be in the band and in the run.
 func (l *Builder) beginTile(x vcode.Reg) {
 	decided, none := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.CMP, memory.TileState().At(), vcode.Imm(0))

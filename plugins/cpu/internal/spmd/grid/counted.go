@@ -51,8 +51,8 @@ func readsExtent(test *ir.Instr) bool {
 }
 
 // testRound emits a test of the loop's condition, and of the indices that are the counter, for all iterations of a round. It jumps to
-// fail unless all hold. first is the greatest counter of the gangs, zero-extended. The test computes with 64 bits, in which negative
-// counters and steps are large numbers, so their rounds fail.
+// fail unless all hold. first is the lane-0 counter of the gang, or the greatest one of the gangs that share the test, zero-extended.
+// The test computes with 64 bits, in which negative counters and steps are large numbers, so their rounds fail.
 func (l *Builder) testRound(r *values.Interleaved, c *values.Counter, first vcode.Reg, fail amd64.Label) {
 	v, bound := c.Test.Args[0], c.Test.Args[1]
 	s, _ := l.Affine.Strides(v)

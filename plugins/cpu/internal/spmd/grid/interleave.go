@@ -216,8 +216,9 @@ func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	}
 }
 
-// leaveAbove emits the exit of a loop that continues while a value is below a uniform bound, or equal to it. It reports whether test
-// has this form. The value must be an i32 that grows from lane to lane, so the last lane decides. Gangs whose last lane wraps leave.
+// leaveAbove emits the exit of a loop that continues while a value is less than a uniform bound, or at most the bound. The value must
+// be an i32 that does not decrease from lane to lane, so the last lane decides. Gangs whose last lane wraps leave. For other tests it
+// emits nothing and returns false.
 func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false

@@ -76,8 +76,8 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// addIdentity emits the combination of the gangs without a partner, with frames from lower to end, with the identity. In sums it turns
-// −0 into 0.
+// addIdentity emits the combination with the identity of the operands of gangs without a partner. In sums it turns −0 into 0. The
+// frames of these gangs are from lower to end; size is the size of a frame.
 func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	t, c := in.Type(), scalar.CombinerOf(in)
 	identity := l.Constant(c.Identity(), t.Size())

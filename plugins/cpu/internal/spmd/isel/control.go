@@ -252,7 +252,7 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	return true
 }
 
-// leavesLoop returns the divergent loop that the If in leaves, or nil. One arm must only break from the loop, with constants at most,
+// leavesLoop returns the divergent loop that an If leaves, or nil. One arm must only break from the loop, with constants at most,
 // while the other arm, sole, continues. All lanes that have not left the loop must be active. scopes are those around the If.
 func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
 	if sole == nil {
@@ -283,8 +283,9 @@ func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Sco
 	return nil
 }
 
-// exit emits an If that leaves a loop, as leavesLoop found it; sole is the arm that stays in the loop. If the condition varies, all
-// active lanes assign the results of the loop: those that stay assign them again later. The mask of the loop is narrowed in place.
+// exit emits an If that leaves a loop. loop is the result of leavesLoop, and sole the arm that stays in the loop. If the condition
+// varies, all active lanes assign the results of the loop: those that stay assign them again later. The mask of the loop is narrowed in
+// place.
 func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 	in := s.In
 	stay := sole == in.Then
@@ -509,8 +510,8 @@ func (l *Lowerer) finish() {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// takeFrom removes the lanes lost from the mask other, and from the masks of the structured instructions at depth and deeper. If one
-// of these masks is lost itself, it is cleared last.
+// takeFrom emits the removal of the lanes in the mask lost from the mask other, and from the masks of l.Scopes from index depth on. If
+// lost is one of these masks, it is cleared last.
 func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	kept := [][]vcode.Reg{other}
 	for _, s := range l.Scopes[depth:] {

@@ -20,7 +20,7 @@ func (l *Lowerer) beginLane0(s *Scope) {
 	}
 }
 
-// nextLane0 emits the lane-0 values of the loop's parameters for the next iteration, which the Continue in begins.
+// nextLane0 emits the lane-0 values of the loop's parameters for the next iteration. in is the Continue that begins it.
 func (l *Lowerer) nextLane0(s *Scope, in *ir.Instr) {
 	next := make([]vcode.Reg, len(s.Lane0s))
 	for i, r := range s.Lane0s {

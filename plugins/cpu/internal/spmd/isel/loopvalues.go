@@ -12,7 +12,8 @@ import (
 
 // This file chooses the registers of loop parameters and results, and emits results that are counters.
 
-// shareResults lets results of a loop with a single uniform exit alias its parameters: those that have the value of a parameter there.
+// shareResults makes results of a loop share the registers of its parameters, if the loop has a single exit and is uniform. These are
+// the results to which the exit assigns a parameter.
 func (l *Lowerer) shareResults(s *Scope) {
 	exits := analysis.ExitsOf(s.In)
 	if s.diverges || len(exits) != 1 {
@@ -27,7 +28,7 @@ func (l *Lowerer) shareResults(s *Scope) {
 }
 
 // countResults finds the results of a divergent loop that are counters: each exit assigns the same uniform parameter, which grows by
-// a constant. It emits their initial values, from args, those of the parameters. The registers grow under the mask of the lanes that
+// a constant. It emits their initial values; args has those of the parameters. The registers grow under the mask of the lanes that
 // continue, so a lane that leaves keeps its result.
 func (l *Lowerer) countResults(s *Scope, args []values.Value) {
 	exits, next := analysis.ExitsOf(s.In), s.In.Then.Terminator()

@@ -18,10 +18,10 @@ type Grid interface {
 	GroupOp(in *ir.Instr)
 	// Interleaves returns the only exit of a loop that should be interleaved, or nil for other loops.
 	Interleaves(loop *ir.Instr) *ir.Instr
-	// BeginInterleaved emits the rounds of an interleaved loop with the result of Interleaves, exit. It returns the values of the
+	// BeginInterleaved emits the rounds of an interleaved loop. exit is the result of Interleaves. It returns the values of the
 	// loop's parameters for the ordinary loop that follows.
 	BeginInterleaved(loop, exit *ir.Instr) values.Entry
-	// NextIteration ends an iteration at the Continue in. It does nothing and returns false unless in continues an interleaved loop
+	// NextIteration ends an iteration; in is its Continue. It does nothing and returns false unless in continues an interleaved loop
 	// and another iteration of the gang follows in the round.
 	NextIteration(in *ir.Instr) bool
 	// LeaveInterleaved emits the exit of an interleaved loop.

@@ -16,7 +16,7 @@ func (g *Gang) FirstLanes(n vcode.Reg) []vcode.Reg {
 	return out
 }
 
-// PartMask returns the mask of register i of elements of this size, or 0 without a mask.
+// PartMask returns the mask of register i of elements of size bytes, or 0 if mask is nil.
 func (g *Gang) PartMask(mask []vcode.Reg, i, size int) vcode.Reg {
 	if mask == nil {
 		return 0

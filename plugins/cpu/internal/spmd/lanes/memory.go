@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Flat computes the uniform part of an address into one base register, as gathers and scatters need it.
+// Flat returns an address without an index, as gathers and scatters need it. If m has an index, Flat emits the sum of its parts.
 func (g *Gang) Flat(m vcode.Mem) vcode.Mem {
 	if m.Index == 0 {
 		return m
@@ -16,7 +16,8 @@ func (g *Gang) Flat(m vcode.Mem) vcode.Mem {
 	return vcode.Mem{Base: d}
 }
 
-// LoadRow emits a contiguous load of elements of type t, widened to values, to d, for the lanes of a mask (0: all). Other lanes become 0.
+// LoadRow emits a load to d of adjacent elements of type t, for the lanes of a mask (0: all). Narrow elements are extended or converted
+// to 32 bits. Other lanes become 0.
 func (g *Gang) LoadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	op := amd64.VMOVUPS
 	switch t {

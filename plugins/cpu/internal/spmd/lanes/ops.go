@@ -34,7 +34,7 @@ func (o *byType) of(t ir.Type) amd64.Op {
 	return o.f64
 }
 
-// binaryOps are the operations of [Gang.Binary].
+// binaryOps are the operations of [Gang.Binary], except the minimum and the maximum of floats.
 var binaryOps = later.Value[map[ir.Op]byType]{Make: func() map[ir.Op]byType {
 	return map[ir.Op]byType{
 		ir.Add: {i32: amd64.VPADDD, i64: amd64.VPADDQ, f32: amd64.VADDPS, f64: amd64.VADDPD},

@@ -13,7 +13,7 @@ type access uint8
 
 const (
 	broadcast  access = iota // all lanes access one element
-	contiguous               // lanes access adjacent elements
+	contiguous               // lanes of a row access adjacent elements, or the same element if MemRef.perRow is set
 	scattered                // each lane has an offset
 )
 

@@ -354,7 +354,7 @@ func (l *Memory) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op am
 // the index is some bits of an element that is loaded just before. Each lane then loads its element itself, which is faster
 // than extracting it from a vector. The mask of bits bounds the index even if memory has changed.
 //
-// scale is the scale factor of addresses. The result is nil unless it is the distance of two elements in bytes.
+// scale is the scale factor of addresses. The result is nil unless scale is the distance of two elements in bytes.
 func (l *Memory) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
 	v := in.Args[0].Def
 	if l.Cur != nil || l.Options.Unchecked || l.Spec.Is2D() || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {

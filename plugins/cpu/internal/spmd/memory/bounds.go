@@ -8,8 +8,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// checkIndex emits the bounds check of the index on an axis, which is not proved to be in bounds. In unchecked code it narrows p to the
-// lanes in bounds instead. allSame reports whether all indices of the access are uniform.
+// checkIndex emits the bounds check of the index on an axis, which is not proved to be in bounds. It emits nothing for a check that
+// [Addresses.Passed] knows. In unchecked code it narrows p to the lanes in bounds instead. allSame reports whether all indices of the
+// access are uniform.
 func (l *Addresses) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
 	v := in.Args[axis]
 	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
@@ -121,7 +122,7 @@ func (l *Addresses) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	return true
 }
 
-// outside returns the indices of an access, and the masks of the active lanes whose index is not below an extent.
+// outside returns the indices of an access on an axis, and the masks of the active lanes whose index is not below the extent.
 func (l *Addresses) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad []vcode.Reg) {
 	v := in.Args[axis]
 	e := v.Type.Size()

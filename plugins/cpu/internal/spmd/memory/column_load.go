@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// loadColumn emits a transposed load if the plan has one for the instruction, and reports whether it did.
+// loadColumn emits a transposed load if the plan has one for the instruction and all lanes are active. It reports whether it did.
 func (l *Memory) loadColumn(in *ir.Instr) bool {
 	n, ok := l.Columns[in]
 	if !ok || l.Cur != nil {

@@ -114,7 +114,7 @@ var narrowOps = later.Value[map[ir.Op]amd64.Op]{Make: func() map[ir.Op]amd64.Op 
 	}
 }}
 
-// words returns the low 16 bits of a value that [narrowSpans.of] accepts.
+// words returns registers with the low 16 bits of a value that [narrowSpans.of] accepts.
 func (l *Memory) words(v *ir.Value) []vcode.Reg {
 	if c, ok := plan.SmallConst(v); ok {
 		return []vcode.Reg{l.Constant(uint64(uint16(c))*0x10001, 4)}
@@ -195,7 +195,8 @@ type narrowSpans struct {
 	seen map[*ir.Value]span
 }
 
-// of returns the span of a value. ok reports whether 16-bit lanes can compute its low 16 bits.
+// of returns the span of a value. ok reports whether 16-bit lanes can compute its low 16 bits. depth is the number of operations
+// followed so far, 0 at first.
 func (n *narrowSpans) of(v *ir.Value, depth int) (s span, ok bool) {
 	if v.Type != ir.I32 && v.Type != ir.U32 {
 		return s, false

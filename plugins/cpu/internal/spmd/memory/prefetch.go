@@ -47,8 +47,8 @@ type fetcher struct {
 	left int         // remaining number of lines
 }
 
-// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point. It does nothing if the
-// lines are more than are left of maxFetched.
+// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point. It prefetches nothing if
+// more than maxFetched lines have been asked for.
 func (f *fetcher) fetch(in *ir.Instr) {
 	l := f.l
 	ahead := *in
@@ -74,8 +74,8 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	}
 }
 
-// ready emits the uniform operands of an index. It returns false if that is impossible. Lane-0 values are computed on
-// demand.
+// ready emits the uniform values from which the index v is computed, unless they exist. It returns false if that is impossible.
+// Lane-0 values are computed on demand. depth is the number of operations followed so far, 0 at first.
 func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	l, in := f.l, v.Def
 	if in == nil || in.Op == ir.Const || l.Vals[v.ID].G != 0 || l.Vals[v.ID].Lane0 != 0 {

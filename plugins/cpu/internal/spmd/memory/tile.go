@@ -10,7 +10,8 @@ import (
 // TileState returns the memory operand with the offset of the current gang's row in its tile, or −1 without a tile.
 func TileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
 
-// storeTile emits a store by a transpose tile if the plan has one for the instruction, and reports whether it did.
+// storeTile emits a store by a transpose tile if the plan has one for the instruction, all lanes are active, and the access is
+// scattered. It reports whether it did.
 func (l *Memory) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 	n, ok := l.Tiles[in]
 	if !ok || p.mask != nil || p.access != scattered {
@@ -45,8 +46,8 @@ func (l *Memory) tileRow(n, i, row int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Tiles + (n*l.GangRegs+i)*l.TileBytes() + row*l.Target.Bytes())}
 }
 
-// turn transposes a tile and stores its columns, each at its lane's address from the first row on. The current gang has the
-// last row.
+// turn emits the transposition of register i of tile n, and stores of its columns, each at its lane's address from the first row on.
+// The current gang has the last row.
 func (l *Memory) turn(p *MemRef, n, i int) {
 	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
 	first := l.Flat(p.Uni)

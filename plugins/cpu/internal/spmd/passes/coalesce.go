@@ -7,8 +7,8 @@ import (
 )
 
 // Coalesce computes a value directly in the register of the variable to which it is copied, such as the next value of a loop
-// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the variable. Only
-// the first of these instructions may read the variable. A variable that is live across a barrier is spilled, so a value with
+// parameter. The code from the first mention of the value to the copy must be straight. Between them, nothing may mention the
+// variable; the first mention of the value may read it. A variable that is live across a barrier is spilled, so a value with
 // more than two mentions keeps its own register. takeOver then coalesces values with operands that die.
 func Coalesce(f *vcode.Func) {
 	at := f.AllMentions()

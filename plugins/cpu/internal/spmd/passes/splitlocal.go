@@ -87,9 +87,8 @@ type localValue struct {
 	constant bool
 }
 
-// newLocal returns the state for splitting a run, or nil if it need not be split. All its values may fit the registers, or
-// other values may leave few of them, which register allocation handles itself. at has the mentions of all registers, and live
-// their live ranges.
+// newLocal returns the state for splitting a run, or nil if register allocation needs no help: all values of the run fit the
+// registers, or other values leave too few of them. at has the mentions of all registers, and live their live ranges.
 func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end int32) *local {
 	s := &local{f: f, begin: begin, end: end, values: map[vcode.Reg]*localValue{}, room: f.Target.Vectors + vcode.ScratchVectors - localReserve}
 	if f.FewRegs {
@@ -146,8 +145,8 @@ func (s *local) machine(at []int32) bool {
 	return !slices.ContainsFunc(at, func(n int32) bool { return s.f.Insts[n].Kind != vcode.KindOp })
 }
 
-// value returns the run's record of a register that is defined and used only in the run. It returns nil for other registers,
-// and for those whose first mention reads them.
+// value returns the run's record of a register that only machine instructions of the run mention. It returns nil for other
+// registers, and for those whose first mention reads them.
 func (s *local) value(r vcode.Reg, at []int32) *localValue {
 	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end || !s.machine(at) {
 		return nil

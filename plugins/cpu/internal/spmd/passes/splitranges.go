@@ -11,7 +11,7 @@ import (
 // between barriers has separate registers for them: it loads live values at its entry, and stores changed ones at its exits.
 // A region splits a register only if its mentions outweigh these loads and stores.
 //
-// Waiting gangs jump to advance, and gangs start at start. At fresh, all gangs have ended.
+// Waiting gangs jump to advance, and gangs start at start. At fresh, unless it is 0, all gangs have ended.
 func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	crossing := crossBarriers(f)
 	if len(crossing) == 0 {

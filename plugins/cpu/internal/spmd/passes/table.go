@@ -15,7 +15,8 @@ type Input struct {
 	TwoD   bool // gangs are 2-D: several vectors hold rows of items
 	Single bool // a work-group is one gang
 
-	// Labels for SplitRanges: the target of waiting gangs, the start of gangs, and the end of all gangs.
+	// Labels for SplitRanges: the target of waiting gangs, the start of gangs, and the start of a work-group, where all gangs of
+	// the last one have ended. Fresh is 0 in kernels with batches, where gangs of other groups may wait there.
 	Advance, Start, Fresh amd64.Label
 }
 

@@ -43,8 +43,8 @@ func ItersPerRound(loop *ir.Instr, rows int) int {
 	return 1
 }
 
-// OnlyExit returns the If that is the only exit of a loop, or nil. It must be directly in the loop's body, and the instructions
-// before it must be repeatable. The loop must continue only at its end, and must have no group operations and no operations
+// OnlyExit returns the If that is the only exit of a loop, or nil. It must be directly in the loop's body, and only loads and
+// pure instructions may precede it there. The loop must continue only at its end, and must have no group operations and no operations
 // with an order among items.
 func OnlyExit(loop *ir.Instr) *ir.Instr {
 	var exit *ir.Instr

@@ -95,8 +95,8 @@ func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 }
 
 // onlyCounts reports whether a kernel counts elements in a shared array, as a histogram does. All its control flow must be
-// uniform. Elements may only be added to counters, or select counters by their bits. Such loops keep no values in vectors,
-// since memory.Atomic reads the elements lane by lane.
+// uniform. Loaded elements may only be operands of atomic operations, or select counters by their bits. Such loops keep no values in
+// vectors, since memory.Atomic reads the elements lane by lane.
 func onlyCounts(k *ir.Kernel) bool {
 	u := k.Uniformity(gangScope(false))
 	affine := analysis.FindAffine(k, u)

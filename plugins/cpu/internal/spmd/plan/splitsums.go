@@ -74,8 +74,8 @@ func (s *sumSplitter) block(b *ir.Block) {
 	b.Instrs = out
 }
 
-// parts divides the results of a loop among the loops that are to replace it. It returns the indices of the results of each, or
-// nil if the loop remains whole.
+// parts divides those results of a loop that are sums among the loops that are to replace it. It returns the indices of the sums of
+// each, or nil if the loop remains whole.
 func (s *sumSplitter) parts(loop *ir.Instr) [][]int {
 	exits := analysis.ExitsOf(loop)
 	if len(loop.Results) < leastSums || len(exits) != 1 || !analysis.ContinuesOnlyAtEnd(loop) || s.u.Diverges(loop) || !repeatable(loop) {

@@ -59,8 +59,8 @@ type knownTest struct {
 	bits uint64
 }
 
-// block finds the tests that decide whether an item does something. They are that of the first If with effects, if nothing follows
-// it, and those of earlier Ifs that end the item.
+// block finds the tests that decide whether an item does something. They are that of the first If with effects, if no effects
+// follow it, and those of earlier Ifs that end the item.
 func (t *trimmer) block(b *ir.Block) {
 	for i, in := range b.Instrs {
 		switch {

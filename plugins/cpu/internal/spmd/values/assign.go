@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// ValueOf returns operand a in the registers that the variable of v needs.
+// ValueOf returns the registers from which a is copied to the variable of v. If v is uniform and a is not, the copy is never
+// executed, and the registers hold zero.
 func (l *Lowering) ValueOf(a, v *ir.Value) Value {
 	switch {
 	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // unreachable: the value is undefined, so zero is valid
@@ -44,7 +45,8 @@ func (l *Lowering) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg)
 	}
 }
 
-// saveSources emits copies of the registers of from[i] that another assignment overwrites, and replaces them in from[i].
+// saveSources emits copies of the registers of from[i] that another assignment overwrites, and replaces them in from[i]. targets has
+// the number of the assignment by the register that it overwrites.
 func (l *Lowering) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
 	v := &from[i]
 	if v.G != 0 {

@@ -18,8 +18,8 @@ var fmaForms = later.Value[map[[2]bool]struct{ overFactor, overAddend [2]amd64.O
 	}
 }}
 
-// negation returns the operand of a negation that only fused multiply-adds use, because their forms negate. For other
-// values it returns v and false.
+// negation returns the operand of v and true if v is a negation that only fused multiply-adds use: their forms can negate.
+// Otherwise it returns v and false.
 func (l *Lowering) negation(v *ir.Value) (*ir.Value, bool) {
 	if in := v.Def; in != nil && in.Op == ir.Neg && v.Type.IsFloat() && l.Uses[v.ID].OnlyFMA {
 		return in.Args[0], true
@@ -102,7 +102,7 @@ func (l *Lowering) accumulates(in *ir.Instr) bool {
 	return l.follows(last.Result(), first)
 }
 
-// dies reports whether v is varying and not used after the instruction in. arg is the operand of in: v or its negation.
+// dies reports whether v is varying and is not used after in. in is an instruction, and arg its operand: v or its negation.
 func (l *Lowering) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false

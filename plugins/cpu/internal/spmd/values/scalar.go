@@ -14,7 +14,8 @@ var scalarOps = later.Value[map[ir.Op]amd64.Op]{Make: func() map[ir.Op]amd64.Op 
 		ir.Or: amd64.OR, ir.Xor: amd64.XOR}
 }}
 
-// scalar emits an operation on uniform integers in general purpose registers if there is one, and reports whether it did.
+// scalar emits an operation on uniform integers in general purpose registers, and returns the register of the result. It returns
+// false if an operand is a float or there is no code for the operation.
 func (l *Lowering) scalar(in *ir.Instr) (vcode.Reg, bool) {
 	t := in.Type()
 	size := t.Size()

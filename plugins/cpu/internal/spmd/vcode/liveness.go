@@ -17,7 +17,7 @@ type Liveness struct {
 
 	number []int32  // by register: 1 + its number, 0 if it is not tracked
 	block  []int32  // by instruction: its block
-	live   []uint64 // the last result of LiveAt
+	live   []uint64 // memory for the result of LiveAt
 }
 
 // Block is a basic block: the instructions from First to before End.
@@ -59,7 +59,7 @@ func (f *Func) FindLabels() LabelPositions {
 }
 
 // FindLiveness computes the control flow graph, and the liveness of the asked registers. At a barrier a gang jumps to advance.
-// At fresh, all gangs have ended and no register is live.
+// At fresh, unless it is 0, all gangs have ended and no register is live.
 func (f *Func) FindLiveness(advance, fresh amd64.Label, asked []Reg) *Liveness {
 	g := &Liveness{
 		F: f, Insts: f.Insts, Asked: asked, number: f.Scratch.Ints.Make(len(f.Regs)), Words: (len(asked) + 63) / 64,

@@ -43,7 +43,7 @@ type Mem struct {
 // Z returns the register as a whole vector.
 func (r Reg) Z() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 64} }
 
-// Y returns the lower half of a vector, which is the whole vector after the AVX2 expansion.
+// Y returns the lower half of a vector. In functions that package avx2 has expanded, it is the whole vector.
 func (r Reg) Y() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 32} }
 
 // X returns the lower 128 bits of a vector.

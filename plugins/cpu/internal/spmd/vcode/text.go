@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String returns the function as text with one instruction per line, for dumps. Registers are v, k or r with their numbers,
-// by class; results are left of an arrow, and memory operands in brackets.
+// String returns the function as text with one instruction per line, for dumps. A register is v, k or r, for its class,
+// and its number. Results are left of an arrow, and memory operands in brackets.
 func (f *Func) String() string {
 	var b strings.Builder
 	for i := range f.Insts {
@@ -105,8 +105,8 @@ func (f *Func) names(list []Reg) string {
 	return "(" + strings.Join(names, " ") + ")"
 }
 
-// name returns the name of a register, v, k or r by class, with its number. The prefix is c for constants, and @ for other
-// shared registers.
+// name returns the name of a register: v, k or r for its class, then its number. Constants have the prefix c, other shared
+// registers the prefix @.
 func (f *Func) name(r Reg) string {
 	v := &f.Regs[r]
 	name := fmt.Sprintf("%c%d", "vkr"[v.Class], r)
