@@ -129,7 +129,7 @@ type block struct {
 	freed  atomic.Bool
 }
 
-// check returns an error for memory that the device cannot access.
+// check returns an error for freed memory, and for memory of other devices.
 func (d *device) check(m offload.Memory) *offload.Error {
 	b, ok := m.(*block)
 	return queue.CheckMemory(ok && b.device == d, ok && b.freed.Load())

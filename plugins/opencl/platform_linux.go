@@ -24,7 +24,8 @@ type platform struct {
 	devices []offload.Device
 }
 
-// open returns the devices of all drivers. It skips drivers that fail, and returns the error if all fail.
+// open opens the devices of all drivers, and skips drivers that fail. If no device is left that can
+// compile kernels, it returns the reasons.
 func open(_ context.Context, o Options) (offload.Platform, error) {
 	target, err := clc.Target()
 	if err != nil {

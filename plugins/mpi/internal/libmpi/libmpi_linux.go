@@ -1,8 +1,8 @@
 //go:build linux && (amd64 || arm64) && !nonative
 
-// Package libmpi binds the system's MPI, Open MPI 3 to 4 or MPICH 3 to 4, without mpi.h and cgo. The launcher's environment
-// determines which library is loaded. The package contains the values of handles and the layouts of a status for both, since they
-// differ between MPI libraries.
+// Package libmpi binds the system's MPI, Open MPI 3 to 4 or MPICH 3 to 4, without mpi.h or cgo. The launcher's environment
+// determines which library is loaded. The package contains the values of handles and the layouts of a status for both, since
+// they differ between MPI libraries.
 package libmpi
 
 import (
@@ -225,7 +225,7 @@ func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
 	return r, nil
 }
 
-// Receive starts to receive a message that Probe found.
+// Receive starts to receive a message that Probe found into data, which must not be used before Done returns true.
 func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 	r := &Request{handle: l.requests}
 	at := r.pin(data)

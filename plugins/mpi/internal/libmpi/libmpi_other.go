@@ -8,21 +8,21 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Library is unavailable on this platform.
+// Library is unavailable in this build.
 type Library struct {
 	Version, Path string
 	Rank, Size    int
 }
 
-// Request is unavailable on this platform.
+// Request is unavailable in this build.
 type Request struct{}
 
 var errPlatform = errors.New(process.Lacking("MPI is used on Linux, on x86-64 and arm64"))
 
-// Abort does nothing on this platform.
+// Abort does nothing in this build.
 func Abort(string) {}
 
-// Open returns an error on this platform, as do all methods.
+// Open returns an error in this build, as do all methods.
 func Open() (*Library, error) { return nil, errPlatform }
 
 func (*Library) Gather([]byte) ([]byte, error)                    { return nil, errPlatform }
@@ -31,6 +31,6 @@ func (*Library) Receive([]byte, int, int) (*Request, error)       { return nil, 
 func (*Library) Done(*Request) (bool, error)                      { return true, errPlatform }
 func (*Library) Probe() (rank, tag, size int, ok bool, err error) { return 0, 0, 0, false, errPlatform }
 
-// ProbeFor returns an error on this platform.
+// ProbeFor returns an error in this build.
 func (*Library) ProbeFor(rank, tag int) (size int, ok bool, err error) { return 0, false, errPlatform }
 func (*Library) Finalize() error                                       { return errPlatform }

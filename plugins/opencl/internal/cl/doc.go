@@ -1,5 +1,5 @@
-// Package cl binds OpenCL 1.2, the shared virtual memory of OpenCL 2.0 and SPIR-V of OpenCL 2.1, without headers and cgo. It finds
-// the loader at run time. Names follow the OpenCL specification, without the prefix.
+// Package cl binds OpenCL 1.2, the shared virtual memory of OpenCL 2.0 and SPIR-V of OpenCL 2.1, without headers or cgo. It
+// finds the loader at run time. Names follow the OpenCL specification, without the prefix.
 //
 // A driver accesses host memory after a call has returned. Callers keep that memory alive and pinned until the command
 // has ended.
@@ -147,7 +147,7 @@ const (
 	SpacePrivate  = 0x119E
 )
 
-// Queries of programs, events and kernels.
+// Queries of programs, events and kernels, and properties of contexts and queues.
 const (
 	programKernelNames        = 0x1168
 	kernelNumArgs             = 0x1191

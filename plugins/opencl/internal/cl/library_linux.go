@@ -74,7 +74,8 @@ type Library struct {
 	at   [numFunctions]uintptr
 }
 
-// Open loads the loader, by default the system's. It is never unloaded, since drivers do not support that.
+// Open loads the loader in the file path, or the system's if path is empty. It is never unloaded, since drivers do not
+// support that.
 func Open(path string) (*Library, error) {
 	paths := []string{"libOpenCL.so.1", "libOpenCL.so"}
 	if path != "" {
@@ -394,7 +395,7 @@ func (l *Library) SetArg(k Kernel, index, size int, p unsafe.Pointer) error {
 	return l.call(clSetKernelArg, uintptr(k), uintptr(index), uintptr(size), uintptr(p)).err()
 }
 
-// SetShared sets an argument to shared memory.
+// SetShared sets an argument to an address in shared virtual memory.
 func (l *Library) SetShared(k Kernel, index int, p unsafe.Pointer) error {
 	return l.call(clSetKernelArgSVMPointer, uintptr(k), uintptr(index), uintptr(p)).err()
 }
