@@ -131,7 +131,7 @@ func (g *Graph) keepFreed(first uint64) error {
 	return nil
 }
 
-// rows returns extents with at least size elements, each within a buffer's limit.
+// rows returns the extents of a buffer that holds at least size elements, each within the limit of a dimension.
 func rows(size int64) []int {
 	const row = 1 << 30
 	if size <= row {
@@ -242,8 +242,8 @@ func (g *Graph) Node(name string) (*Node, error) {
 	return nil, e.WithHint("the nodes are %s", strings.Join(names[:min(len(names), 10)], ", "))
 }
 
-// Parameter returns the index of the launch's parameter with a name, which is its index for one without a name. Errors: NotFound with
-// the names of the parameters, InvalidArgument for a command that is no launch.
+// Parameter returns the index of the launch's parameter with a name. The index itself is the name of a parameter without one.
+// Errors: NotFound with the names of the parameters, InvalidArgument for a command that is no launch.
 func (n *Node) Parameter(name string) (int, error) {
 	if n.Call == nil {
 		return 0, offload.Errorf(offload.InvalidArgument, "graph", "the node %q is a %s, which has no parameters", n.Name, n.Kind).

@@ -34,7 +34,7 @@ func (r Reader) Drop(label string, file io.ReaderAt, size int64, selects func(*o
 	return drop(label, in, selects)
 }
 
-// Drop calls [Reader.Drop] for a file in memory.
+// Drop does what [Reader.Drop] does, for an opened file. A page fault becomes an error as in [File.Guard].
 func (f *File) Drop(label string, selects func(*offload.Image) bool) (e *Edit, err error) {
 	err = f.Guard(func() error {
 		e, err = drop(label, newInput(f.Data), selects)

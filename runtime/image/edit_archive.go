@@ -40,7 +40,7 @@ func (e *editor) archive(label string, in *input) error {
 	return e.symbolTables(a, moves)
 }
 
-// memberMove is the number of bytes removed from a member.
+// memberMove is the offset of a member's header, and the number of bytes removed from that member.
 type memberMove struct{ headerAt, removed uint64 }
 
 // member plans the change of a member and returns the number of removed bytes.

@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// File is a file whose bytes are read on demand.
+// File is an opened file. On Linux it is mapped, and its bytes are read on demand.
 type File struct {
 	Path  string
 	Data  []byte
@@ -114,7 +114,7 @@ func (f *File) unchanged(r *os.File) error {
 	return nil
 }
 
-// Close unmaps the file.
+// Close unmaps the file. Data must not be used afterwards.
 func (f *File) Close() error { return f.unmap() }
 
 // fileError returns a failure of the file system as an error about a path.

@@ -121,7 +121,7 @@ func readSingle(lib *offload.Library, label string, in *input) (embedded bool, e
 	return false, nil
 }
 
-// readObject appends the images embedded in a host's ELF file, and reports whether it has any.
+// readObject appends the images embedded in a host's ELF file, and reports whether it has any, or had some that were dropped.
 func readObject(lib *offload.Library, label string, in *input) (bool, error) {
 	o, err := openObject(in)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // Setting is the setting of a feature that a processor may have on or off.
 type Setting uint8
 
-// The settings.
+// The settings of a feature, as code requires it. In the ID of a device, Off and On are the device's own settings.
 const (
 	Any         Setting = iota // the code runs with the feature on or off
 	Off                        // the code needs it off
