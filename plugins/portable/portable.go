@@ -17,7 +17,7 @@ import (
 )
 
 // Decode returns the module of an image, including the library functions that its kernels call. The bytes are untrusted:
-// invalid ones return InvalidBinary.
+// the error for invalid ones is InvalidBinary.
 func Decode(img *offload.Image) (*ir.Module, error) {
 	m, err := ir.DecodeBinary(img.Data)
 	if err == nil {

@@ -47,7 +47,7 @@ func Devices(list ...string) {
 	show()
 }
 
-// show writes the names to shared memory. The caller holds mu.
+// show writes the names to shared memory if this process publishes its activity. The caller holds mu.
 func show() {
 	if showing == nil {
 		return
@@ -60,7 +60,7 @@ func show() {
 	copy(showing[2:], text)
 }
 
-// Process contains the counts of a process.
+// Process contains what a process has published: the names of its devices, and its counts.
 type Process struct {
 	PID     int
 	Devices []string

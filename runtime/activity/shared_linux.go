@@ -45,7 +45,8 @@ func reserve(fd int) ([]byte, error) {
 	return unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// Find returns the counts of the processes of this machine that this user may see, sorted by process number.
+// Find returns the counts that the processes of this machine have published, sorted by process number. Those of processes that
+// this user may not inspect are missing.
 func Find() (list []Process) {
 	files, _ := filepath.Glob("/proc/[0-9]*/fd")
 	for _, dir := range files {

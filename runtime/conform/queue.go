@@ -43,7 +43,7 @@ func queueOrder(t *T) {
 	}
 }
 
-// fibonacci returns the nth number, modulo 2^32.
+// fibonacci returns the nth Fibonacci number, modulo 2^32.
 func fibonacci(n int) uint32 {
 	a, b := uint32(0), uint32(1)
 	for range n {

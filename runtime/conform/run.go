@@ -249,7 +249,7 @@ func (t *T) Fatalf(format string, args ...any) {
 	panic(ended{})
 }
 
-// skipf ends the case and records which feature the device lacks.
+// skipf ends the case as skipped, and records why.
 func (t *T) skipf(format string, args ...any) {
 	t.skipped = true
 	t.output = append(t.output, fmt.Sprintf(format, args...))
