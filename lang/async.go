@@ -14,9 +14,9 @@ import (
 var typePromise = reflect.TypeFor[*goja.Promise]()
 
 // Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
-// function that work returns creates the result on the loop's goroutine; without a function, or with the result nil, it is
-// undefined. The context has the values of the running call's context. It is cancelled when the calling script fails or is
-// cancelled, or when the engine closes.
+// function that work returns creates the result on the loop's goroutine; without such a function the result is undefined. An
+// error of either rejects the promise as [Settler.Reject] does. The context has the values of the running call's context. It is
+// cancelled when the calling script fails or is cancelled, when the engine closes, and after work has returned.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }
@@ -53,8 +53,8 @@ func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, 
 var errLeft = diag.New("internal", "internal error: a function of the program ended its goroutine").
 	WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 
-// operate runs work on its own goroutine and settles a promise with the result. The promise is rejected if work panics or ends
-// its goroutine.
+// operate runs work on its own goroutine and settles the promise that it returns with the result. The promise is rejected if
+// work panics or ends its goroutine. If s has aborted before, the promise is rejected and work does not run.
 func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
 	if s != nil && s.aborted() {
 		return e.rejectedWith(s.reason())
@@ -103,14 +103,16 @@ type Settler struct {
 	aborted         goja.Value // reason of the signal that aborted the operation, or nil; written on the loop's goroutine
 }
 
-// Promise returns a new promise and its settler. Run and RunFile do not return before the promise is settled.
+// Promise returns a new promise and its settler. Run and RunFile wait until the promise is settled, unless
+// they fail first.
 func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	p, resolve, reject := e.vm.NewPromise()
 	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
 }
 
-// Resolve fulfils the promise with the result of value, which runs on the loop's goroutine. If value is nil, the result is
-// undefined. An error of value rejects the promise as [Settler.Reject] does.
+// Resolve resolves the promise with the result of value, which runs on the loop's goroutine. If value is nil, the result is
+// undefined. An error of value rejects the promise as [Settler.Reject] does. If the operation's signal has aborted, value does
+// not run, and the promise is rejected with the signal's reason.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {
 		if s.ended() {
@@ -146,8 +148,8 @@ func (s *Settler) ended() bool {
 	return s.aborted != nil
 }
 
-// located adds the position of the operation's start to an error that has none. When an operation fails, the script's stack is
-// empty.
+// located returns err with the position of the operation's call if err has none, because the script's stack is empty when an
+// operation fails. An exception of the script, and an error that only wraps a diagnostic, are returned unchanged.
 func (s *Settler) located(err error) error {
 	if !s.place.IsValid() || thrown(err) != nil {
 		return err
@@ -182,7 +184,8 @@ func (e *Engine) Resolved(v goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Rejected returns a promise that is rejected as by [Settler.Reject].
+// Rejected returns a promise that is rejected. The reason is what the script threw if err is or wraps its exception, otherwise
+// an Error created from err.
 func (e *Engine) Rejected(err error) goja.Value {
 	return e.rejectedWith(e.rejection(err))
 }
@@ -209,8 +212,8 @@ func (e *Engine) rejectedWith(reason goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Settled calls done on the loop's goroutine when v has settled, with the error of a rejected promise. If v is not a promise,
-// it calls done(nil) immediately.
+// Settled calls done on the loop's goroutine when the promise v has settled: with nil, or with the exception of a rejection. If
+// v is not a promise, Settled calls done(nil) immediately.
 func (e *Engine) Settled(v goja.Value, done func(error)) {
 	if o, ok := v.(*goja.Object); !ok || o.ExportType() != typePromise {
 		done(nil)
@@ -219,8 +222,8 @@ func (e *Engine) Settled(v goja.Value, done func(error)) {
 	e.when(v, func(goja.Value) error { done(nil); return nil }, func(reason goja.Value) error { done(e.exceptionOf(reason)); return nil })
 }
 
-// when registers native callbacks for the fulfilment and the rejection of a promise. Their errors are those of a callback of
-// the loop.
+// when registers native callbacks for the fulfilment and the rejection of a promise. An error of a callback, or of the
+// registration, becomes the error of a callback of the loop.
 func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) error) {
 	native := func(fn func(goja.Value) error) goja.Value {
 		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
@@ -235,7 +238,7 @@ func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) e
 	}
 }
 
-// trackRejection records rejected promises until a handler is attached.
+// trackRejection records p if op says that p was rejected without a handler, and removes it if a handler was attached later.
 func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
 		r := rejection{promise: p, scope: e.loop.Scope()}
@@ -253,8 +256,8 @@ func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperati
 	}
 }
 
-// reportRejection returns the first rejection without a handler as an error, or nil. It runs after each turn, when the
-// microtask queue is empty.
+// reportRejection removes the first rejection without a handler and returns it as an error, or returns nil. It runs after each
+// turn, when the microtask queue is empty.
 func (e *Engine) reportRejection() error {
 	if len(e.report.rejected) == 0 {
 		return nil
@@ -284,7 +287,7 @@ type rejection struct {
 func (u *unhandledRejection) Error() string { return "unhandled rejection: " + u.exception.Error() }
 func (u *unhandledRejection) Unwrap() error { return u.exception }
 
-// exceptionOf converts a thrown value into an exception, that of an Error with the stack of its creation.
+// exceptionOf returns the exception of throwing v. For an Error it has the stack of the Error's creation.
 func (e *Engine) exceptionOf(v goja.Value) error {
 	if ex := e.vm.Try(func() { panic(v) }); ex != nil {
 		return ex
@@ -292,7 +295,8 @@ func (e *Engine) exceptionOf(v goja.Value) error {
 	return nil
 }
 
-// Microtask queues a function of the script as a microtask. An error of the function ends the run.
+// Microtask queues a function of the script as a microtask. An exception of the function is treated like that of a timer's
+// callback.
 func (e *Engine) Microtask(fn *goja.Object) error {
 	if e.caught == nil {
 		// A native reaction would run the following microtasks before it returns; a reaction written in script does not.
@@ -319,7 +323,7 @@ func (e *Engine) Microtask(fn *goja.Object) error {
 	return err
 }
 
-// callOf returns a Go function that calls an internal function of the engine.
+// callOf returns a Go function that calls v, which must be a function; for other values it returns nil.
 func callOf(v goja.Value) goja.Callable {
 	fn, _ := goja.AssertFunction(v)
 	return fn

@@ -37,8 +37,8 @@ func (e *Engine) watchPromises() {
 // promiseWatcher is an object without properties that observes property lookups.
 type promiseWatcher struct{ engine *Engine }
 
-// Get implements [goja.DynamicObject]. It warns of properties of arrays, which the awaited result may have, and returns
-// nil.
+// Get implements [goja.DynamicObject] and returns nil. It notes the key for later explanations, and warns if the key is
+// "length" or an index, since the awaited result may be an array.
 func (w *promiseWatcher) Get(key string) goja.Value {
 	w.engine.explainer.Missed("Promise", key)
 	if key == "length" || key != "" && strings.Trim(key, "0123456789") == "" {
@@ -113,7 +113,7 @@ func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	return d
 }
 
-// warnOfAwait reports the use of a promise as an array.
+// warnOfAwait warns that a promise has no property key, which is "length" or an index. The conditions of warning apply.
 func (e *Engine) warnOfAwait(key string) {
 	d := e.warning(fmt.Sprintf("a promise has no %s: this is undefined", elementName(key)), "await the promise, and use its result")
 	if d == nil {
@@ -135,7 +135,7 @@ func (e *Engine) warnOfAwait(key string) {
 	e.opts.OnWarning(d)
 }
 
-// memberText returns a property access in the script's syntax.
+// memberText returns the access of the property key, "length" or an index, in the script's syntax.
 func memberText(key string) string {
 	if key == "length" {
 		return ".length"

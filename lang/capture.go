@@ -15,7 +15,7 @@ import (
 // FunctionInfo describes a function of a script: its text, its position, and the current values of its free variables.
 type FunctionInfo struct {
 	Name string // the name of the function, or of the const or property that holds it; may be empty
-	// Text is the function's source text, for TypeScript without types.
+	// Text is the function's source text. The types of TypeScript are removed from it.
 	Text string
 	File string // file name; empty if Known is false
 	// Known reports whether the loader instrumented the function. Functions of new Function, class methods and native functions
@@ -23,7 +23,7 @@ type FunctionInfo struct {
 	Known  bool
 	Native bool // function of the host, without source text
 	Async  bool
-	// Generator reports whether the function is a generator.
+	// Generator reports whether the function is a generator. It is false if Known is false, as is Async.
 	Generator bool
 	// Captures holds the free variables, in order of first use.
 	Captures []Capture
@@ -33,8 +33,8 @@ type FunctionInfo struct {
 	prompt map[string]promptBinding
 }
 
-// Names returns the top-level declarations of the function's file or of the prompt, and the function's captures. Spelling hints
-// search the list.
+// Names returns the sorted names of the top-level declarations of the function's file and of the prompt, and of the captures
+// that are declared. If Known is false, it returns none. Spelling hints search the list.
 func (f *FunctionInfo) Names() []string {
 	var names []string
 	if f.Known {
@@ -58,7 +58,7 @@ const (
 	Bound CaptureState = iota
 	// Uninitialized marks a variable whose declaration has not run yet.
 	Uninitialized
-	// Undeclared marks a name without a declaration.
+	// Undeclared marks a global that does not exist, is undefined, or cannot be read.
 	Undeclared
 )
 
@@ -67,15 +67,15 @@ type Capture struct {
 	Name  string
 	State CaptureState
 	Value goja.Value // read once; nil unless Bound
-	// Kind is the kind of declaration; it is empty for a global.
+	// Kind is the kind of declaration; it is empty for a global that the prompt did not declare.
 	Kind source.BindingKind
-	// Declared is the position of the declaration; it is zero for a global.
+	// Declared is the position of the declaration; it is zero if Kind is empty.
 	Declared diag.Position
-	// Assigned holds the positions of assignments other than the declaration. A kernel rejects such a variable.
+	// Assigned holds the positions of assignments other than the declaration. A kernel rejects a variable that has any.
 	Assigned []diag.Position
 	// Prompt marks a variable of the prompt, to which later lines may assign.
 	Prompt bool
-	// Function describes the value if it is a function of the script. Recursive functions form cycles.
+	// Function describes the value if it is a function, native ones included, and is nil for others. Recursive functions form cycles.
 	Function *FunctionInfo
 }
 
@@ -105,8 +105,8 @@ func (f *FunctionInfo) Capture(name string) (*Capture, bool) {
 	return nil, false
 }
 
-// FunctionInfo describes a function of the script and, through its captures, every function that it references. It must be
-// called on the loop's goroutine.
+// FunctionInfo describes a function and, through its captures, every function that it references. It returns an [ArgumentError]
+// if fn is not a function. It must be called on the loop's goroutine.
 func (e *Engine) FunctionInfo(fn goja.Value) (*FunctionInfo, error) {
 	o, ok := fn.(*goja.Object)
 	if _, callable := goja.AssertFunction(fn); !ok || !callable {
@@ -206,7 +206,7 @@ func (e *Engine) capture(site *esm.Site, thunk goja.Callable, free *source.Free,
 	return c
 }
 
-// global returns the value of a global variable, or nil if it does not exist or is undefined.
+// global returns the value of a global variable, or nil if it does not exist, is undefined, or throws when it is read.
 func (e *Engine) global(name string) goja.Value {
 	v, err := e.intrinsics.get(nil, e.vm.GlobalObject(), e.vm.ToValue(name))
 	if err != nil || goja.IsUndefined(v) {

@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// caughtErrors are the latest errors of the interpreter that a script caught, with their messages before and after explainCaught. known has
-// explained messages by position.
+// caughtErrors are the latest errors that a script caught and explainCaught explained, with their messages before and after.
+// known maps positions and messages of the interpreter to the explained messages.
 type caughtErrors struct {
 	latest []caughtError
 	known  map[knownError]string
@@ -25,7 +25,7 @@ type knownError struct {
 	original string
 }
 
-// Limits on what is kept of caught errors.
+// Maximum numbers of errors in latest and of messages in known.
 const (
 	mostCaught = 32
 	mostKnown  = 256
@@ -47,8 +47,8 @@ var terse = []string{
 	"object is not iterable", "Value is not object coercible", "Value is not a constructor", "Cannot access a variable before", "No initial value", "Receiver is not an object",
 }
 
-// explainCaught replaces the message of an error that the interpreter made and a script caught, if it is empty or begins with
-// one of terse.
+// explainCaught replaces the message of an error that a script caught by that of its diagnosis. It does so if the message is
+// empty or begins with one of terse. It ignores other values, and errors without a stack.
 func (e *Engine) explainCaught(v goja.Value) {
 	o, ok := errorObject(v)
 	if !ok {
@@ -84,7 +84,8 @@ func (e *Engine) explainCaught(v goja.Value) {
 	}
 }
 
-// builtinOf returns the name of the builtin function that threw an exception, or "".
+// builtinOf returns the name of the builtin function at the top of an exception's stack. It returns "" if a script threw the
+// exception or the function has no name.
 func builtinOf(frames []goja.StackFrame) string {
 	if len(frames) == 0 || frames[0].SrcName() != "<native>" || frames[0].FuncName() == "<native>" {
 		return ""

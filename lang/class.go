@@ -69,7 +69,7 @@ type instance[T any] struct {
 	added expando // properties that scripts added to a light object
 }
 
-// printable is implemented by hidden values that the inspector can format.
+// printable is implemented by the hidden values of classes. print returns false if the class has no function Inspect.
 type printable interface {
 	print(o inspect.Options) (string, bool)
 }
@@ -88,7 +88,8 @@ func (i *instance[T]) row() [][2]string {
 	return i.class.spec.Row(i.self)
 }
 
-// NewClass defines a class in an engine.
+// NewClass returns a new class of an engine. It defines no global: scripts know the class only by its objects and by what is
+// made of [Class.Constructor].
 func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 	c := &Class[T]{engine: e, name: spec.Name, spec: spec}
 	names := make([]string, 0, len(spec.Methods)+len(spec.Fields)+1)
@@ -179,7 +180,7 @@ func (c *Class[T]) field(o *goja.Object, f Field[T]) {
 	_ = o.DefineAccessorProperty(f.Name, get, set, goja.FLAG_TRUE, enumerable)
 }
 
-// toJSON returns the method that JSON.stringify calls, or nil.
+// toJSON returns the method that JSON.stringify calls, or nil if the class has no function JSON.
 func (c *Class[T]) toJSON() *goja.Object {
 	if c.spec.JSON == nil {
 		return nil
@@ -207,7 +208,7 @@ func (c *Class[T]) constructor() *goja.Object {
 	return ctor
 }
 
-// New returns a new object for a Go value. Scripts may add properties to it.
+// New returns a new object of the class for a Go value. Scripts may add properties to the object.
 func (c *Class[T]) New(self T) *goja.Object {
 	hidden := &instance[T]{class: c, self: self}
 	if c.spec.Light {
@@ -269,7 +270,8 @@ func (e *Engine) HostValue(v goja.Value) (any, bool) {
 	return i.value(), true
 }
 
-// HostRow returns the columns of a host object in a table, and nil for any other value.
+// HostRow returns the columns of a host object in a table. It returns nil if the object's class has no function Row, or o is no
+// host object.
 func (e *Engine) HostRow(o *goja.Object) [][2]string {
 	if i, ok := e.host(o).(interface{ row() [][2]string }); ok {
 		return i.row()

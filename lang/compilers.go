@@ -15,9 +15,9 @@ import (
 	"github.com/orepl/orepl/lang/traps"
 )
 
-// boundCompilers makes functions that compile text at run time compile it as scripts are compiled: with checks, because the
-// parser and the compiler recurse without checking interrupts, and with syntax that the interpreter lacks. It fails if the
-// interpreter lacks a builtin, which would stay unchecked.
+// boundCompilers makes eval and the Function constructors compile texts as scripts are compiled. That adds checks, because the
+// parser and the compiler recurse without checking interrupts, and syntax that the interpreter lacks. It fails if one of these
+// builtins is not found, since it would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
 	eval, err := e.native("eval")
@@ -99,12 +99,12 @@ type textCompiler struct {
 	context source.EvalContext
 	last    *source.EvalTree
 	set     goja.Callable // sets the values of source.EvalNames; nil before their declaration
-	// arguments returns the value of the variable arguments for the text that begins to run.
+	// arguments returns the object named arguments of the function that calls eval, for the text that begins to run.
 	arguments goja.Callable
 	lowered   bool // the functions of package desugar are among the values
 }
 
-// ownArguments returns the value of the variable arguments for the text that began to run.
+// ownArguments returns the object named arguments of the function that called eval, for the text that began to run.
 func (t *textCompiler) ownArguments() goja.Value {
 	v, err := t.arguments(goja.Undefined())
 	if err != nil {
@@ -113,7 +113,8 @@ func (t *textCompiler) ownArguments() goja.Value {
 	return v
 }
 
-// tree parses a text and returns its tree, or throws.
+// tree returns the tree of a text of eval, which it parses unless it is the last short text in the same context. It throws an
+// error of the parser.
 func (t *textCompiler) tree(text string, context source.EvalContext) *source.EvalTree {
 	if t.last != nil && text == t.text && context == t.context {
 		return t.last
@@ -125,8 +126,8 @@ func (t *textCompiler) tree(text string, context source.EvalContext) *source.Eva
 	return tree
 }
 
-// parse calls a function that parses a text, after it has defined the builtins and operators that the text uses. It throws the
-// function's error.
+// parse defines the builtins and operators that a text uses, and then calls a function that parses the text. It throws the
+// error of either.
 func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)) (tree *source.EvalTree) {
 	e := t.engine
 	e.builtins.Want(text)
@@ -152,7 +153,7 @@ func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)
 	return tree
 }
 
-// declareNames declares the names of the engine's functions for global code.
+// declareNames declares the names of the engine's functions for global code, at its first call.
 func (t *textCompiler) declareNames() {
 	if t.set != nil {
 		return
@@ -182,7 +183,8 @@ func (t *textCompiler) setNames() {
 	}
 }
 
-// function returns the function that a constructor makes of its arguments.
+// function returns the function that the constructor of a kind, such as "async function", makes of its arguments. It throws the
+// errors of their conversion and of the parser.
 func (t *textCompiler) function(kind string, args []goja.Value) *goja.Object {
 	e := t.engine
 	var parameters []string
@@ -270,7 +272,7 @@ func (e *Engine) ownProxyArguments() error {
 	return nil
 }
 
-// native returns the Go functions of the builtin that expression evaluates to.
+// native returns the Go functions of the builtin that expression evaluates to. It fails if the value is no native function.
 func (e *Engine) native(expression string) (internals.Native, error) {
 	o := internals.At(e.vm.GlobalObject(), expression)
 	if o == nil {

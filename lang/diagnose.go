@@ -16,8 +16,9 @@ import (
 	"github.com/orepl/orepl/lang/wording"
 )
 
-// Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. A
-// diagnostic that err is or wraps is returned unchanged. It must be called on the loop's goroutine or while no script runs.
+// Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. If err
+// is or wraps a diagnostic, it returns that one, or for an error of an await a copy with the await's position. It must be
+// called on the loop's goroutine or while no script runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if a, ok := find[*esm.AwaitedError](err); ok {
 		return e.diagnoseAwaited(a)
@@ -95,7 +96,8 @@ func isScriptException(err error) bool {
 	return yes
 }
 
-// cutShort describes a call that its context or a limit ended.
+// cutShort describes the end of a call by its context or by a limit, for the reason cause. If err is an interrupt, the
+// description has its stack.
 func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 	d := Ended(cause)
 	if interrupted, ok := find[*goja.InterruptedError](err); ok {
@@ -126,8 +128,9 @@ func Ended(cause error) *diag.Diagnostic {
 	return d
 }
 
-// EndOf describes the end of ctx, which must be done. The error wraps the context's cause and its error: a context that
-// [context.WithTimeoutCause] ended has the code "timeout", and [errors.Is] finds [context.DeadlineExceeded] and the cause.
+// EndOf describes the end of ctx, which must be done. Its code is that of the cause; if the cause has none, it is "timeout"
+// after a deadline and else "cancelled". [errors.Is] finds the cause and the context's error, such as
+// [context.DeadlineExceeded].
 func EndOf(ctx context.Context) *diag.Diagnostic { return Ended(causeOf(ctx)) }
 
 // causeOf returns the cause of a context's end, joined with the context's error unless the cause is that error. It returns nil
@@ -152,8 +155,8 @@ const (
 	maxErrors = 50 // errors of an AggregateError
 )
 
-// diagnoseException describes an exception of a script; above holds the enclosing errors. It runs no code of the script,
-// because limits and contexts may have ended.
+// diagnoseException describes an exception of a script. above holds the errors whose chain of causes led to it, outermost
+// first. It runs no code of the script, because a limit or the context may have ended the call.
 func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: "exception", Thrown: ex.Value()}
 	if o, ok := errorObject(ex.Value()); ok {
@@ -173,13 +176,13 @@ func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *di
 	return d
 }
 
-// errorObject returns v as an Error object and reports whether it is one that no proxy hides.
+// errorObject returns v as an object, and reports whether it is an Error that no proxy hides.
 func errorObject(v goja.Value) (*goja.Object, bool) {
 	o, ok := v.(*goja.Object)
 	return o, ok && o.ExportType() != typeProxy && o.ClassName() == "Error"
 }
 
-// describeError reads an Error of the script without running getters.
+// describeError sets the fields of d from an Error of the script, without running getters. above is as for diagnoseException.
 func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja.Object) {
 	if d.Name = e.textOf(o, "name"); d.Name == "" { // a class may define a getter for it
 		if class := e.inspector.ClassName(o); class != "Error" {
@@ -277,7 +280,7 @@ func (e *Engine) textOf(o *goja.Object, name string) string {
 	return v.String()
 }
 
-// locate sets a diagnostic's stack, and its position, unless it has one, to that of the innermost call.
+// locate sets the stack of a diagnostic. If the diagnostic has no position, it gets that of the innermost call.
 func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	d.Stack = e.frames(frames)
 	if len(d.Stack) > 0 && !d.Position.IsValid() {
@@ -285,8 +288,8 @@ func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	}
 }
 
-// place sets the position of a diagnostic and its excerpt. width is the number of characters to mark; for 1 it marks the word
-// there.
+// place sets the position of a diagnostic, and its excerpt if the text of the file is known. width is the number of characters
+// to mark; 1 stands for the whole word at the position.
 func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
 	if text, ok := e.report.sources.Get(p.File); ok {
@@ -317,14 +320,14 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	return out
 }
 
-// callerFrames is the number of frames that Caller searches: native functions may call each other.
+// callerFrames is the maximum number of frames that Caller searches: native functions may call each other.
 const callerFrames = 4
 
 // maxPlaces is the maximum size of the cache of call positions, which avoids counting columns again.
 const maxPlaces = 256
 
-// Caller returns the script position that called the running native function, or the zero position. It is cheap enough to run
-// at every launch.
+// Caller returns the position of the script's call of the running native function. It is the zero position if none of the
+// innermost callerFrames frames is in a script. Caller is cheap enough to run at every launch.
 func (e *Engine) Caller() diag.Position {
 	r := &e.report
 	r.stack = e.vm.CaptureCallStack(callerFrames, r.stack[:0])
@@ -362,7 +365,7 @@ func (e *Engine) SourceText(file string) (string, bool) {
 	return e.report.sources.Get(file)
 }
 
-// wordAt returns the length of the word at a position; the minimum is 1.
+// wordAt returns the number of characters from a position to the end of the word there; the minimum is 1.
 func wordAt(text string, p diag.Position) int {
 	ex := diag.Excerpted(text, p, 1)
 	if ex == nil {

@@ -56,7 +56,7 @@ import (
 // Options configure an engine. The zero value selects the standard streams for output, the working directory and no modules.
 type Options struct {
 	Stdout, Stderr io.Writer
-	Stdin          io.Reader // what scripts read as process.stdin; nil: nothing, which is an error
+	Stdin          io.Reader // what scripts read as process.stdin; nil: reading it is an error
 
 	Args []string // arguments of the script
 	Env  map[string]string
@@ -68,7 +68,7 @@ type Options struct {
 	Files fs.FS
 
 	Modules []Module // builtin modules, imported by a bare name
-	Prompt  bool     // whether the names in Module.PromptGlobals become global variables
+	Prompt  bool     // for a prompt: PromptGlobals are global, and an exception leaves timers and operations running
 
 	Limits Limits
 	Policy Policy
@@ -102,8 +102,8 @@ type Limits struct {
 	// Memory is the maximum number of bytes of Go's heap that scripts of the engine hold. It is checked every few milliseconds and
 	// before builtins that may allocate much.
 	Memory uint64
-	// Iterations is the maximum number of loop iterations, over all loops, in each such call. Unlike Time it does not depend on
-	// the machine. Loops in the texts of eval and Function constructors count, too.
+	// Iterations is the maximum number of loop iterations, over all loops, in each call that runs scripts. Unlike Time it does
+	// not depend on the machine. Loops in the texts of eval and Function constructors count, too.
 	Iterations uint64
 
 	// DeviceMemory is the maximum number of bytes in a script's buffers on all devices, Launches the maximum number of its
@@ -126,7 +126,7 @@ type Policy struct {
 	// are allowed only if Read, Write and [Options.Files] are nil too, because a program can access any file.
 	Run func(path string) error
 	// Native is called with the label of a native library before a script registers it. Shared objects run in the process,
-	// unchecked. If nil, they are allowed as programs are.
+	// unchecked. If nil, they are allowed only if Read, Write and [Options.Files] are nil too.
 	Native func(label string) error
 	// Device is called with the id of a device before a script uses it. A script sees no device that it denies.
 	Device func(id string) error
@@ -218,7 +218,8 @@ type hooks struct {
 var errClosed = diag.New("closed", "the engine is closed")
 
 // New returns a new engine. Modules are instantiated when a script first uses them. The error is that of an invalid limit or
-// module, or of a working directory that cannot be found.
+// module, or of a working directory that cannot be found. New also fails with a version of the interpreter that this package
+// does not know.
 func New(o Options) (*Engine, error) {
 	aside := o.Prompt && o.OnError != nil
 	if err := o.complete(); err != nil {
@@ -346,8 +347,9 @@ func (e *Engine) Running() context.Context {
 	return e.running.now
 }
 
-// Post queues fn for the loop's goroutine; it runs no later than the engine's next call. It is safe for concurrent use and does
-// not keep the engine running. An error of fn goes to Options.OnError; [loop.Pending.Post] queues callbacks of an operation.
+// Post queues fn for the loop's goroutine; it runs no later than in the engine's next call. Post is safe for concurrent use,
+// and unlike [Engine.Hold] announces no later callbacks. An error of fn goes to Options.OnError; [loop.Pending.Post] queues
+// callbacks of an operation.
 func (e *Engine) Post(fn func() error) { e.loop.Post(fn) }
 
 // Hold registers a pending operation, for which the engine waits. See [loop.Pending].
@@ -358,22 +360,22 @@ func (e *Engine) Loop() *loop.Loop { return e.loop }
 
 // OnFailure registers a function that runs when a call has failed and its callbacks on the loop are cancelled. A module with
 // work elsewhere, such as on a device, cancels the scope's work there, or all work if the scope is nil. fn runs on the loop's
-// goroutine. It may return a function, which runs on another goroutine; the call waits for it up to a time limit. It does not
+// goroutine. It may return a function, which runs on another goroutine; the call waits for it up to a time limit. fn does not
 // run for an exception at a prompt.
 func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 	e.hooks.failed = append(e.hooks.failed, fn)
 }
 
-// OnQuiet registers a function that runs when Run or RunFile is about to return and the loop is empty. A module with work
-// elsewhere waits there for the scope's work, until [Engine.Running] is cancelled. An error fails the call. fn runs on the
+// OnQuiet registers a function that runs when Run or RunFile is about to return and the loop is empty. The function of a module
+// with work elsewhere waits for the scope's work, until [Engine.Running] is cancelled. An error fails the call. fn runs on the
 // loop's goroutine.
 func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.hooks.quiet, fn) }
 
 // OnClose registers a function that Close calls, in reverse order of registration.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
-// Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it; if the
-// script itself calls Close, it returns an error. It returns an error if output of kernels could not be written.
+// Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it. It
+// returns an error if the script itself calls Close, or if lines of [Engine.PrintLine] could not be written.
 func (e *Engine) Close() error {
 	if e.turn.holder.Load() == goroutine.Current() {
 		return errReentrant

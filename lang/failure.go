@@ -39,7 +39,8 @@ func (e *Engine) uncaught(s *loop.Scope, err error) error {
 // registered with [Engine.OnClose].
 func (e *Engine) Report(err error) { e.opts.OnError(e.Diagnose(err)) }
 
-// abandon cancels the work of a failed call, so that it does not affect later calls.
+// abandon cancels the work of a failed call, so that the work does not affect later calls. It waits for cancelled operations
+// for at most failurePatience.
 func (e *Engine) abandon(cause error) {
 	mine := e.running.scope
 	e.loop.CancelScope(mine, cause)
@@ -49,7 +50,7 @@ func (e *Engine) abandon(cause error) {
 	e.objects.operations.wait(mine, failurePatience)
 }
 
-// drop cancels the pending work of all calls.
+// drop cancels the pending work of all calls. It waits for cancelled operations for at most cutPatience.
 func (e *Engine) drop(cause error) {
 	e.loop.Cancel(cause)
 	e.report.rejected = nil
@@ -100,7 +101,7 @@ func (o *operations) end(s *loop.Scope) {
 	}
 }
 
-// wait blocks until no operation of a scope runs, or of any scope if s is nil. It returns when patience has elapsed.
+// wait blocks until no operation of a scope runs, or of any scope if s is nil, but no longer than patience.
 func (o *operations) wait(s *loop.Scope, patience time.Duration) {
 	late := time.After(patience)
 	for {

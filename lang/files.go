@@ -19,8 +19,8 @@ import (
 // Inside returns a policy that permits only paths below the roots; see [disk.Inside].
 func Inside(roots ...string) (func(path string) error, error) { return disk.Inside(roots...) }
 
-// Reader returns a reader of a file. Until [Engine.EndLoading], engines with a cache read the contents as loaded (see
-// [AsLoaded]), otherwise the opened file.
+// Reader returns a reader of a file at a path from [Engine.ReadPath]. Until [Engine.EndLoading], an engine with a cache reads
+// the whole file at once, as [Engine.ReadFile] does. Otherwise the reader is the opened file.
 func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return e.OpenFile(path)
@@ -38,8 +38,8 @@ func (e *Engine) OpenFile(path string) (fs.File, error) {
 	return e.opts.Disk().Open(path)
 }
 
-// CheckRegular returns an error of op if an engine with these options has limits and an existing file is not regular. To open a
-// pipe, or to read another such file, may block forever. It is safe for concurrent use.
+// CheckRegular returns an error that names op if an engine with these options has limits and an existing file is not regular.
+// To open a pipe, or to read another such file, may block forever. It is safe for concurrent use.
 func (o *Options) CheckRegular(op, path string) error {
 	if !o.Limits.bounded() {
 		return nil
@@ -103,7 +103,8 @@ func (e *Engine) neighbour(path string) string {
 	return spelling.Nearest(filepath.Base(path), names)
 }
 
-// FileError describes a failed file operation. op is the operation, and name is the file name as the script wrote it.
+// FileError describes a failed file operation. op is the operation, and name is the file name as the script wrote it. The code
+// is not-found, permission-denied or io-error.
 func FileError(op, name string, err error) error { return fileError(op, name, err) }
 
 func fileError(op, name string, err error) *diag.Diagnostic {

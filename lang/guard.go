@@ -47,8 +47,9 @@ func OutOfTime(limit time.Duration) error {
 	return &limitError{"timeout", fmt.Sprintf("the script ran longer than %v", limit), "raise the time limit, or do less per call"}
 }
 
-// watch starts the supervision of a call; the returned function ends it. The end of the context and the limits of time and
-// memory interrupt the call. overdue, which may be nil, receives the cause if the call does not return within overdueTime.
+// watch starts the supervision of a call. It returns the call's context and a function that ends the supervision. The end of
+// the context and the limits of time and memory interrupt the call. overdue, which may be nil, receives the cause if the call
+// does not return within overdueTime.
 func (g *guard) watch(ctx context.Context, l Limits, share *heap.Owner, overdue func(error)) (context.Context, func()) {
 	g.mu.Lock()
 	g.running = true

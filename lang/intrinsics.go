@@ -30,7 +30,8 @@ type intrinsics struct {
 	noScript   goja.Callable           // empty script function; a call of it checks for interrupts
 }
 
-// list returns the functions that compiled texts call in place of operators, in the order of package source's parameters.
+// list returns the functions that compiled texts call for operators, spreads and eval, in the order of package source's
+// parameters. An operator that no text so far needs is undefined.
 func (x *intrinsics) list() []goja.Value {
 	o := x.operators
 	list := []goja.Value{o.Power, o.PowerOf, o.Shift, o.Times, x.spread, x.evalText}

@@ -55,7 +55,8 @@ func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	return v
 }
 
-// ParseJSON parses JSON, which must be UTF-8; name appears in the error, which has the position.
+// ParseJSON parses JSON, which must be UTF-8. The error has the code syntax and the position in the text, in a file called
+// name. ParseJSON must be called on the loop's goroutine.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	if d := source.CheckEncoding(name, string(data)); d != nil {
 		return nil, d

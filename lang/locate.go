@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// Locate returns the position of a value in a module's text: of the initializer of an export, or of what steps lead to in it. Steps
-// are properties (strings) and elements (ints). If the text lacks a step, as where the module computes the value, it is the position
-// of the value before it. It is the zero position if the text has no initializer of the export. exports is the result of
-// [Engine.RunFile].
+// Locate returns the position of a value in a module's text: of the initializer of an export, or of what steps lead to in it.
+// Steps are properties (strings) and elements (ints). If the text lacks the value of a step, as where the module computes it,
+// the result is the position of the value before. It is the zero position if the text has no initializer of the export. exports
+// is the result of [Engine.RunFile].
 func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.Position {
 	return e.esm.graph.Locate(exports, export, steps)
 }

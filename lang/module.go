@@ -119,8 +119,8 @@ func (e *Engine) evaluateBuiltin(b *builtin) (*goja.Object, error) {
 	return e.esm.graph.Namespace(m), failed
 }
 
-// Stand makes exports the builtin module of a name, in place of one that no script has used yet. It must be called on the loop's
-// goroutine.
+// Stand makes exports the builtin module of a name. It may replace a module that no script has used yet; for a used one it
+// returns an error. It defines the property default of exports if it is missing. Stand must be called on the loop's goroutine.
 func (e *Engine) Stand(name string, exports *goja.Object) error {
 	if b := e.esm.builtins[name]; b != nil && (b.exports != nil || b.err != nil || b.busy) {
 		return diag.New("invalid-argument", "the module %q is in use", name).WithHint("replace it before a script imports it")

@@ -108,8 +108,8 @@ func (h explainedHost) Module(name string) (exports *goja.Object, declared func(
 	return b.exports, b.Names, true
 }
 
-// Lowered returns the functions that code lowered by package desugar calls. It makes them at the first call, and throws an
-// error.
+// Lowered returns the functions that code lowered by package desugar calls. It makes them at the first call, and throws if that
+// fails.
 func (h moduleHost) Lowered() goja.Value {
 	if h.esm.lowered == nil {
 		runtime, generators, err := desugar.New(h.vm, h.intrinsics.lowered, func(err, earlier goja.Value) goja.Value { return suppressedError(h.vm, err, earlier) })

@@ -219,7 +219,8 @@ func (*capsule) Keys() []string              { return nil }
 
 func (e *Engine) hide(value any) goja.Value { return e.vm.NewDynamicObject(&capsule{value}) }
 
-// reveal returns the value hidden under a symbol of o, or nil.
+// reveal returns the value hidden under a symbol of o or its prototypes. It returns nil if there is none, or if one of these
+// objects is a proxy.
 func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
 	for at := o; at != nil; at = at.Prototype() {
 		if at.ExportType() == typeProxy { // reading a proxy would run its handler

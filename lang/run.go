@@ -15,7 +15,8 @@ import (
 
 // Run runs a text as a module and returns its exports. It returns at the first failure, or when no timer is set and no
 // operation is pending, including work of modules (see [Engine.OnQuiet]). name appears in error positions; relative imports
-// start from its directory. The error is a [diag.Diagnostic], or an [ExitError] if the script called exit.
+// start from its directory. The error is a [diag.Diagnostic], an [ExitError] if the script called exit, or that of
+// writing buffered lines.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
 	return e.main(ctx, func() (*esm.Module, error) { return e.esm.graph.LoadCall(e.Path(name), name, text) }, true)
 }
@@ -174,15 +175,16 @@ func (e *Engine) result(ctx context.Context, work func(settle func(goja.Value, e
 	return result, err
 }
 
-// settleWith settles a result as a promise does.
+// settleWith settles a result when a promise settles, with its value or its exception.
 func (e *Engine) settleWith(promise goja.Value, settle func(goja.Value, error)) {
 	e.when(promise,
 		func(v goja.Value) error { settle(v, nil); return nil },
 		func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
 }
 
-// Serve runs timers and finished operations until the context is cancelled, for a prompt that waits for input. Errors go to
-// Options.OnError. The cancellation interrupts running script code, unless a callback of [Engine.Post] cancels the context.
+// Serve runs timers and finished operations until the context is cancelled, for a prompt that waits for input. The limits do
+// not apply. Errors go to Options.OnError. The cancellation interrupts running script code, unless a callback of [Engine.Post]
+// cancels the context.
 func (e *Engine) Serve(ctx context.Context) {
 	if err := e.turn.take(ctx); err != nil {
 		if err == errReentrant {
@@ -314,7 +316,8 @@ func (e *Engine) post(fn func() error) (abandon func()) {
 	return func() { abandoned = true }
 }
 
-// protect runs Go code that may call script code, such as a getter. It returns exceptions and interrupts as errors.
+// protect runs Go code that may call script code, such as a getter. It returns exceptions, interrupts and stack overflows as
+// errors.
 func (e *Engine) protect(fn func() error) (err error) {
 	defer func() {
 		switch x := recover().(type) {

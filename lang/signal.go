@@ -18,7 +18,8 @@ type Signal struct {
 	subscribe, withdraw goja.Callable // addEventListener, removeEventListener
 }
 
-// Signal reads a function's option "signal". It returns nil for undefined, and an error for any other value that is no AbortSignal.
+// Signal reads a function's option "signal". It returns nil for undefined, and an error for a value that lacks the methods or
+// the state of an AbortSignal.
 func (e *Engine) Signal(v goja.Value) (*Signal, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil

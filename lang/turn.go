@@ -19,7 +19,8 @@ func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
 var errReentrant = diag.New("reentrant", "a function that a script runs called the engine that runs it, which would wait for itself").
 	WithHint("call the script's functions directly with the interpreter, or the engine from another goroutine when the call has ended")
 
-// take acquires the turn. It returns errReentrant, the error of a nil context, or the cause of the context's end.
+// take acquires the turn, also after the end of the context if the turn is free. It returns errReentrant, the error of a nil
+// context, or the cause of the context's end.
 func (t *turn) take(ctx context.Context) error {
 	if ctx == nil {
 		return diag.ErrNoContext
@@ -47,7 +48,7 @@ func (t *turn) giveBack() {
 }
 
 // UntilCallEnds runs work on another goroutine and returns its result. If the running call ends first, it abandons the work and
-// returns the cause. Its users are parsers and file operations, which do not check interrupts. It must be called on the loop's
+// returns the cause. It serves parsers and file operations, which do not check interrupts. It must be called on the loop's
 // goroutine.
 func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 	type result struct {

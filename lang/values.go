@@ -31,8 +31,8 @@ func (e *Engine) WithValues(ctx context.Context) context.Context {
 	return ctx
 }
 
-// textValue converts a value to a string as the language does. For an object that may run code of the script, and throw. A
-// symbol is a TypeError.
+// textValue converts a value to a string as the language does. The conversion of an object may run code of the script, and
+// throw. A symbol is a TypeError.
 func (e *Engine) textValue(v goja.Value) (goja.Value, error) {
 	if _, isObject := v.(*goja.Object); isObject {
 		return e.intrinsics.text(goja.Undefined(), v)

@@ -46,7 +46,7 @@ func Scripted(name string, c goja.FunctionCall) bool {
 }
 
 const (
-	other  = iota // an array, a typed array, or elements that Go holds
+	other  = iota // any other value, such as an array or a typed array
 	sparse        // an array with few elements for its length
 	like          // an object that only resembles an array
 )

@@ -26,10 +26,11 @@ func (b *set) integerTexts() {
 	})
 }
 
-// mostDigits is a number of digits from which on an integer is infinite in every radix.
+// mostDigits is the number of digits from which on an integer without leading zeros is infinite in every radix.
 const mostDigits = 1025
 
-// parsed returns the number at the start of a text that begins with an integer.
+// parsed returns the integer with which a text begins, as the nearest number. The radix 0 stands for 16 after 0x, else for 10.
+// The result is 0 if there is no digit.
 func parsed(s string, radix uint32) float64 {
 	sign := 1.0
 	if s[0] == '-' || s[0] == '+' {
@@ -113,5 +114,5 @@ func (b *set) bigIntegers() error {
 	return nil
 }
 
-// mostBits is the maximum number of bits of a BigInt.
+// mostBits is the maximum number of bits of the result of BigInt.asUintN for a negative integer.
 const mostBits = 1 << 26

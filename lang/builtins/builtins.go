@@ -55,7 +55,8 @@ type Set struct{ b *set }
 // EndTurn must be called at the end of each turn of the event loop. It releases the weakly held values that live until then.
 func (s *Set) EndTurn() { s.b.kept = nil }
 
-// Calls returns the script's calls during which an error was made, as lines that each have a line break before them.
+// Calls returns the script's calls during which the error o was made, the innermost first, each as a line after a line break.
+// It returns "" for an object that is no error.
 func (s *Set) Calls(o *goja.Object) string { return stacks{s.b}.calls(o) }
 
 // Want must be called with each text before it runs. It defines the builtins that the text may use.
@@ -67,7 +68,8 @@ func (s *Set) Want(text string) {
 	}
 }
 
-// Install replaces and defines the builtins of an engine.
+// Install replaces and defines the builtins of an engine. It fails with a version of the interpreter that package internals
+// does not know.
 func Install(h Host) (*Set, error) {
 	if err := internals.Check(); err != nil {
 		return nil, err
@@ -114,7 +116,7 @@ func (b *set) method(on *goja.Object, name string, length int, fn function) {
 	_ = on.DefineDataProperty(name, b.function(name, length, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// symbolMethod replaces the code of a method named by a symbol.
+// symbolMethod replaces the code of a method named by a symbol. It does nothing if on has no such builtin method.
 func (b *set) symbolMethod(on *goja.Object, symbol *goja.Symbol, fn function) {
 	if old, ok := on.GetSymbol(symbol).(*goja.Object); ok {
 		if native, ok := internals.NativeOf(old); ok {
@@ -149,7 +151,7 @@ func isUndefined(v goja.Value) bool { return v == nil || goja.IsUndefined(v) }
 
 func isNullish(v goja.Value) bool { return isUndefined(v) || goja.IsNull(v) }
 
-// get reads a property, which is undefined where it is missing.
+// get returns a property of o, or undefined if it is missing.
 func get(o *goja.Object, name string) goja.Value {
 	if v := o.Get(name); v != nil {
 		return v
@@ -169,7 +171,7 @@ func define(o *goja.Object, name string, v goja.Value) {
 	_ = o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
-// text converts a value to a string like ToString. It throws a TypeError for a symbol.
+// text converts a value to a string like ECMAScript's ToString. It throws a TypeError for a symbol.
 func (b *set) text(v goja.Value) goja.String {
 	if s, ok := v.(goja.String); ok {
 		return s
@@ -187,7 +189,7 @@ func (b *set) text(v goja.Value) goja.String {
 
 const maxSafe = 1<<53 - 1
 
-// toLength converts a value like ToLength.
+// toLength converts a value like ECMAScript's ToLength.
 func toLength(v goja.Value) int {
 	n, ok := v.Export().(int64)
 	if !ok {
@@ -203,10 +205,10 @@ func toLength(v goja.Value) int {
 	return int(min(max(n, 0), maxSafe))
 }
 
-// toUint32 converts a value like ToUint32.
+// toUint32 converts a value like ECMAScript's ToUint32.
 func toUint32(v goja.Value) uint32 { return uint32(wrap(v.ToNumber().ToFloat())) }
 
-// wrap returns the integer part of a number modulo 2^64, or 0 for numbers without one.
+// wrap returns the integer part of a number modulo 2^64, or 0 for NaN and the infinities.
 func wrap(f float64) uint64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -261,7 +263,8 @@ func (b *set) symbolFunction(o *goja.Object, symbol *goja.Symbol) goja.Callable 
 	return fn
 }
 
-// species returns the constructor for objects that are derived from o. It is standard unless o names another one.
+// species returns the constructor for objects that are derived from o, like ECMAScript's SpeciesConstructor. It is standard
+// unless o names another one.
 func (b *set) species(o, standard *goja.Object) *goja.Object {
 	c := get(o, "constructor")
 	if isUndefined(c) {
@@ -319,14 +322,14 @@ func (b *set) defineKey(o *goja.Object, key goja.String, v goja.Value) bool {
 	return b.call(b.defineOwn, nil, o, key, desc).ToBoolean()
 }
 
-// A lazy is builtins that are defined when a text contains one of some words.
+// A lazy defines builtins before the first text that contains one of some words runs.
 type lazy struct {
 	words []string
 	load  func()
 	done  bool
 }
 
-// wanted defines builtins before the first text with one of some words runs.
+// wanted registers define, which defines builtins before the first text that contains one of some words runs.
 func (b *set) wanted(define func() error, words ...string) *lazy {
 	l := &lazy{words: words}
 	l.load = func() {

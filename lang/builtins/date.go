@@ -20,14 +20,14 @@ const (
 	mostTime    = 8.64e15
 )
 
-// offsetAt returns the difference between local time and UTC at the instant t. Both are in milliseconds, t since 1970.
+// offsetAt returns local time minus UTC at the instant t. Both are in milliseconds, t since 1970.
 func offsetAt(t float64) float64 {
 	_, seconds := time.UnixMilli(int64(t)).In(time.Local).Zone()
 	return float64(seconds) * 1e3
 }
 
-// utcOf converts a local time to an instant. A time that a transition repeats is the first, and one that it skips is counted
-// from before the transition. The result is NaN for a time far outside of the range of Date.
+// utcOf converts a local time to an instant. A time that a transition repeats stands for its first instant, and one that it
+// skips is counted from before the transition. The result is NaN for a time more than a day outside of the range of Date.
 func utcOf(local float64) float64 {
 	if !(math.Abs(local) <= mostTime+msPerDay) {
 		return math.NaN()

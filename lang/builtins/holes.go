@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// installHoles makes builtins read the missing elements of arrays as undefined, where the interpreter reads them as nothing.
+// installHoles makes new Set and Object.fromEntries read the missing elements of arrays as undefined, where the interpreter
+// reads them as nothing.
 func (b *set) installHoles() error {
 	native, ok := internals.NativeOf(b.object("Set"))
 	if !ok || native.Construct == nil || *native.Construct == nil {
@@ -36,7 +37,8 @@ func (b *set) installHoles() error {
 	return nil
 }
 
-// filled returns a copy of an array with undefined in place of missing elements, or the value itself.
+// filled returns a copy of an array with undefined in place of missing elements. It returns v itself if no element is missing,
+// or v is no dense array.
 func (b *set) filled(v goja.Value) goja.Value {
 	if o, ok := v.(*goja.Object); ok {
 		if values, ok := internals.ArrayValues(o); ok && slices.Contains(values, nil) {

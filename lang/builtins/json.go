@@ -200,13 +200,14 @@ func (p *jsonParser) peek() uint16 {
 	return uint16(p.ascii[p.at])
 }
 
-// failAt throws a SyntaxError.
+// failAt throws a SyntaxError about the UTF-16 unit at an offset.
 func (p *jsonParser) failAt(at int, hint, format string, args ...any) {
 	e := &JSONError{Message: fmt.Sprintf(format, args...), Hint: hint, Offset: at}
 	p.Throw(&diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: e.Message, Hint: hint, Cause: e})
 }
 
-// unexpected throws the error about the next character, with a hint. Some characters have a hint of their own instead of the parameter.
+// unexpected throws the error about the next character, with a hint, or about the end of the text. Some characters have a hint
+// of their own instead of the parameter.
 func (p *jsonParser) unexpected(hint string) {
 	if p.at >= p.n {
 		p.failAt(p.at, "the text ends too early: is it whole, and is every bracket and quote closed?", "Unexpected end of JSON input")
@@ -250,7 +251,7 @@ func (p *jsonParser) whole() goja.Value {
 	return v
 }
 
-// value parses a value. hint is for the error about a character that begins none.
+// value parses a value. hint is for the error about a character that begins no value.
 func (p *jsonParser) value(hint string) goja.Value {
 	if p.polls++; p.polls&4095 == 0 {
 		p.Poll()
@@ -372,7 +373,7 @@ func (p *jsonParser) object() goja.Value {
 	}
 }
 
-// put creates a property, also with the name __proto__ or one that is not well-formed.
+// put creates a property. Its name may be __proto__, or contain unpaired surrogates.
 func (p *jsonParser) put(o *goja.Object, key goja.String, v goja.Value) {
 	if _, units := internals.Text(key); units != nil && hasLone(units) {
 		p.defineKey(o, key, v)

@@ -14,7 +14,7 @@ type matches struct {
 	done            bool
 }
 
-// iterator returns an iterator of matches.
+// iterator returns the iterator of matchAll for the matches of matcher in s.
 func (r *regExps) iterator(matcher *goja.Object, s goja.String, global, unicode bool) goja.Value {
 	if r.iterators == nil {
 		r.iterators = r.newSlots()

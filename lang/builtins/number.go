@@ -231,7 +231,8 @@ func (b *set) reducedList(list []goja.Value) []goja.Value {
 	return list
 }
 
-// reducedSource returns an array or a typed array of floats with wide numbers replaced, or the value itself.
+// reducedSource returns v itself unless it is an array, or a typed array of floats, with numbers that reduced changes. Then it
+// returns an array with the reduced values.
 func (b *set) reducedSource(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -282,7 +283,7 @@ func (b *set) list(values []goja.Value) *goja.Object {
 	return b.vm.NewArray(items...)
 }
 
-// integers reports whether a value is a typed array of integers that wrap.
+// integers reports whether a value is a typed array of integers of at most 32 bits that wrap, which Uint8ClampedArray is not.
 func (b *set) integers(v goja.Value) bool {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -297,7 +298,7 @@ func (b *set) integers(v goja.Value) bool {
 	return false
 }
 
-// typedNameOf returns the function that gets the class of a typed array.
+// typedNameOf returns the getter of the class name of a typed array.
 func (b *set) typedNameOf() goja.Callable {
 	if b.typedName == nil {
 		proto := b.object("Uint8Array").Prototype().Get("prototype")

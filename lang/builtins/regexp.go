@@ -168,8 +168,8 @@ func (r *regExps) getters() {
 	})
 }
 
-// escapeSource returns a pattern as a literal has it between its slashes: slashes and ends of lines are escaped, and an empty pattern is
-// (?:).
+// escapeSource returns a pattern as a literal has it between its slashes. Slashes outside of classes and ends of lines are
+// escaped, and an empty pattern is (?:).
 func escapeSource(s goja.String) goja.String {
 	n := s.Length()
 	var b goja.StringBuilder
@@ -333,7 +333,7 @@ func (r *regExps) create(args []goja.Value, newTarget *goja.Object) *goja.Object
 	return o
 }
 
-// initialize implements RegExpInitialize.
+// initialize implements RegExpInitialize, except that it does not set lastIndex.
 func (r *regExps) initialize(o *goja.Object, pattern, flags goja.Value) {
 	source, f := r.text(r.vm.ToValue("")), ""
 	if !isUndefined(pattern) {
@@ -345,7 +345,7 @@ func (r *regExps) initialize(o *goja.Object, pattern, flags goja.Value) {
 	r.adopt(o, r.compileText(source, f))
 }
 
-// adopt makes an object match a compiled pattern.
+// adopt makes an object match a compiled pattern. It throws a TypeError if the object is no regular expression.
 func (r *regExps) adopt(o *goja.Object, c *compiled) {
 	rx, ok := internals.RegExpOf(o)
 	if !ok {
@@ -424,7 +424,7 @@ func (r *regExps) execute(o *goja.Object, rx internals.RegExp, s goja.String) *f
 	return &found{c, s, registers}
 }
 
-// group returns the text of a group, or undefined.
+// group returns the text of a group, or undefined if the group took no part in the match.
 func (f *found) group(i int) goja.Value { return groupOf(f.text, f.registers, i) }
 
 func groupOf(s goja.String, registers []int32, i int) goja.Value {
@@ -466,7 +466,8 @@ func (r *regExps) result(f *found) goja.Value {
 	return a
 }
 
-// groups returns the object of named groups, or undefined.
+// groups returns the object of named groups, or undefined if the pattern has none. value returns the property for the group of
+// a number.
 func (r *regExps) groups(c *compiled, registers []int32, value func(int) goja.Value) goja.Value {
 	names := c.program.Names()
 	if names == nil {

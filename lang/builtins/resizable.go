@@ -16,7 +16,7 @@ import (
 // they are.
 type resizable struct {
 	buffer  internals.Buffer
-	gone    internals.Buffer // of views that are out of bounds
+	gone    internals.Buffer // a detached buffer, for views that are out of bounds
 	memory  []byte
 	size    int
 	views   []*view

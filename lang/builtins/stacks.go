@@ -70,7 +70,7 @@ func (b stacks) install() error {
 	return proto.DefineAccessorProperty("stack", getter, setter, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// receiver returns a value as an object; it throws for another value.
+// receiver returns a value as an object, or throws a TypeError for any other value.
 func (b stacks) receiver(v goja.Value) *goja.Object {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -79,7 +79,8 @@ func (b stacks) receiver(v goja.Value) *goja.Object {
 	return o
 }
 
-// setOwn sets an object's own property, also one that has a setter. It makes one that the object lacks.
+// setOwn sets an own property of an object, through its setter if it has one, or creates the property. It throws if the object
+// does not accept it.
 func (b stacks) setOwn(o *goja.Object, key goja.String, v goja.Value) {
 	if !isUndefined(b.call(b.describe, nil, o, key)) {
 		b.put(o, key.String(), v)
@@ -109,7 +110,8 @@ func (b stacks) calls(o *goja.Object) string {
 	return diag.Calls(b.Calls(frames))
 }
 
-// behind returns the calls behind the innermost one of a function, or all if it has none.
+// behind returns the frames that follow the innermost call of a function. It returns all frames if none is such a call, or the
+// name is empty.
 func behind(frames []diag.Frame, function string) []diag.Frame {
 	for i, f := range frames {
 		if function != "" && strings.TrimPrefix(f.Function, "new ") == function {

@@ -27,7 +27,8 @@ func (b *set) installText() error {
 	return nil
 }
 
-// partwise applies a method to the parts of a text between unpaired surrogates.
+// partwise applies the method called name to the parts of a text between unpaired surrogates. Methods that trim apply only to
+// the ends of the text.
 func (b *set) partwise(name string, parts []goja.String, c goja.FunctionCall, fn function) goja.Value {
 	var units []uint16
 	for i, part := range parts {
@@ -56,8 +57,8 @@ func appendUnits(units []uint16, s goja.String) []uint16 {
 	return units
 }
 
-// splitSurrogates returns the parts of a text between unpaired surrogates and the surrogates themselves, by turns; nil without
-// surrogates.
+// splitSurrogates returns the parts of a text between unpaired surrogates and the surrogates themselves, by turns. It returns
+// nil if the text has no unpaired surrogate.
 func splitSurrogates(s goja.String) []goja.String {
 	if !slices.Contains([]rune(s.String()), '\ufffd') {
 		return nil

@@ -78,7 +78,8 @@ func (b *set) weakClasses() error {
 		b.keep(v)
 		return v
 	}))
-	// watch(target, registry, id) calls registry's function with id some time after target is collected.
+	// watch(target, collected, id) calls collected(id) some time after target is collected, if the function collected still
+	// exists then.
 	define(host, "watch", b.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		collected, ok := c.Argument(1).(*goja.Object)
 		if !ok {

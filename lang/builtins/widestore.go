@@ -51,7 +51,8 @@ func (b *set) wideProperties() error {
 	return nil
 }
 
-// isIndexKey reports whether a property key is a number or its text, without converting objects.
+// isIndexKey reports whether a property key is an integer from 0 to 2^53−1, or its text. Objects are not converted: they are
+// none.
 func isIndexKey(key goja.Value) bool {
 	switch key.(type) {
 	case nil, *goja.Object, *goja.Symbol:
@@ -61,7 +62,8 @@ func isIndexKey(key goja.Value) bool {
 	return err == nil && strconv.FormatUint(n, 10) == key.String()
 }
 
-// reducedDescriptor returns a property descriptor with a converted value, or v if it has none or is a proxy.
+// reducedDescriptor returns a property descriptor with the reduced value of v's. It returns v itself if v has no value, is a
+// proxy, or is no object.
 func (b *set) reducedDescriptor(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ExportType() == reflect.TypeFor[goja.Proxy]() {

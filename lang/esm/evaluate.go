@@ -19,7 +19,8 @@ type traversal struct {
 	index int
 }
 
-// Evaluate runs a module after its imports, once, and then calls then. It must run in a job; see [Graph.Job].
+// Evaluate runs a module after its imports, once, and then calls then with the error of the module or of an import, or nil. It
+// must run in a job; see [Graph.Job].
 func (g *Graph) Evaluate(m *Module, then func(error)) {
 	if m.state == evaluating || m.state == evaluated {
 		if m.cycleRoot != nil {
@@ -147,8 +148,8 @@ func (g *Graph) execute(m *Module) {
 	}
 }
 
-// driver is the text of an asynchronous function that awaits what awaited returns, and resumes a module with the result while that has
-// another await. It awaits as the interpreter does, without functions and promises of its own for each await.
+// driver is the text of an asynchronous function. It awaits the value that awaited returns and passes the result to resume,
+// until resume returns false. It awaits as the interpreter does, without functions and promises of its own for each await.
 const driver = `(async (awaited, resume) => {
 	for (let more = true; more;) {
 		let value, failed = false

@@ -158,7 +158,8 @@ func (g *Graph) loadData(key, name, kind string, data []byte) (*Module, error) {
 	return m, nil
 }
 
-// LoadCall compiles a text that was passed to a call of the engine as the file of a path and name.
+// LoadCall compiles the text of a call of the engine and loads its imports. The module stands for the file with the path and
+// the name.
 func (g *Graph) LoadCall(path, name, text string) (*Module, error) {
 	return g.loadSource(path, name, text, true)
 }
@@ -220,8 +221,8 @@ func (m *Module) imports(other *Module, visited map[*Module]bool) bool {
 	return false
 }
 
-// ForgetUnfinished drops modules whose evaluation was interrupted, and those begun in s, or in any scope if s is nil, that are
-// still evaluated. It also drops modules that never started, because they may import such modules.
+// ForgetUnfinished drops modules whose evaluation was interrupted, and those whose evaluation began in s and has not finished.
+// If s is nil, the scope does not matter. It also drops modules that never started, because they may import such modules.
 func (g *Graph) ForgetUnfinished(s *loop.Scope) {
 	for key, m := range g.files {
 		if g.host.Cut(m.err) || m.state == loaded || m.state == evaluating && (s == nil || m.began == s) {

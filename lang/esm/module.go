@@ -62,7 +62,7 @@ const (
 type cell struct {
 	value     goja.Value
 	importers []importer
-	once      func()          // called with the first value
+	once      func()          // called after the first value is set
 	assigned  []diag.Position // positions of assignments other than the declaration
 	changes   bool            // the value may change after the first
 	from      resolution      // the export, if the cell was made for one import

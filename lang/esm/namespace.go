@@ -100,9 +100,10 @@ func (g *Graph) Live(getter *goja.Object) (goja.Value, bool) {
 	return c.value, true
 }
 
-// Locate returns the position of a value in a module's text: of the initializer of an export, or of what steps lead to in it. Steps
-// are properties (strings) and elements (ints). If the text lacks a step, as where the module computes the value, it is the position
-// of the value before it. It is the zero position if exports is no namespace, or the text has no initializer of the export.
+// Locate returns the position of a value in a module's text: of the initializer of an export, or of what steps lead to in it.
+// Steps are properties (strings) and elements (ints). If the text lacks the value of a step, as where the module computes it,
+// the result is the position of the value before. It is the zero position if exports is no namespace, or the text has no
+// initializer of the export.
 func (g *Graph) Locate(exports *goja.Object, export string, steps []any) diag.Position {
 	if n, ok := g.host.Attached(exports).(*namedExports); ok && n.module.Unit != nil {
 		return n.module.Unit.Locate(export, steps)

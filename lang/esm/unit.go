@@ -35,7 +35,8 @@ func (g *Graph) Bind(m *Module) (goja.Value, error) {
 	return g.bind(fn, append([]goja.Value{g.vm.GlobalObject()}, g.unitParameters(m)...)...)
 }
 
-// unitParameters returns the functions that rewritten code calls, in the order of package source's parameters.
+// unitParameters returns the arguments of a module's compiled function, mostly functions that rewritten code calls. They have
+// the order of package source's parameters.
 func (g *Graph) unitParameters(m *Module) []goja.Value {
 	lowered := goja.Undefined()
 	if m.Unit.Lowered {

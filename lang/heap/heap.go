@@ -7,8 +7,8 @@
 //
 // A profile costs a garbage collection and milliseconds. Engines check their share on the goroutine of the script, too, which
 // therefore waits for the profile. It is taken only if the heap, or its growth since the last profile, could exceed a limit.
-// Profiles take at most a fifth of the time, unless the heap has doubled. If the heap grows by 1 GiB meanwhile and takes half of
-// the memory that there is, every owner exceeds a lower limit. Objects made at stacks deeper than the profile keeps count for every
+// Profiles take at most a fifth of the time, unless the heap has doubled. If the heap has grown by more than 1 GiB since, and
+// takes half of the memory that there is, every owner exceeds a limit below an eighth of the growth. Objects made at stacks deeper than the profile keeps count for every
 // owner.
 package heap
 
@@ -82,8 +82,9 @@ func (o *Owner) Run(fn func()) {
 	}
 }
 
-// Exceeds reports whether more bytes, which the owner is about to allocate, beside what it has in use are above a limit. used
-// is about what the owner has in use, or the whole heap if that is below the limit. Exceeds may collect garbage.
+// Exceeds reports whether the bytes that the owner has in use, and more bytes that it is about to allocate, together exceed a
+// limit. used is about what the owner has in use, or the whole heap if that does not exceed the limit. Exceeds may collect
+// garbage.
 func (o *Owner) Exceeds(limit, more uint64) (used uint64, yes bool) {
 	total := inUse()
 	if more <= limit && total <= limit-more {

@@ -1,5 +1,5 @@
 // Package inspect formats values of a script for display: nested, coloured, bounded, and without running code of the script.
-// Printing therefore has no side effects.
+// The exception is a custom print method, which [Options.Passive] disables.
 package inspect
 
 import (
@@ -211,8 +211,8 @@ func isNegativeZero(v goja.Value) bool {
 	return ok && f == 0 && 1/f < 0
 }
 
-// quote returns s in the quotes that need the fewest escapes. It cuts s after limit bytes, and adds the number of those left
-// out.
+// quote returns s as a literal with escapes. It uses single quotes, unless s contains them and can be in double quotes or
+// backquotes without escapes. It cuts s after limit bytes, and adds the number of those left out.
 func quote(s string, limit int) string {
 	tail := ""
 	if len(s) > limit {

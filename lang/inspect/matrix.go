@@ -7,9 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// Matrix formats cells with one line per row, right-aligned in columns. Columns in the middle that exceed the width are
+// Matrix formats cells with one line per row, right-aligned in columns. If a line exceeds the width, columns in the middle are
 // omitted. cutRow and cutColumn are the row and column before which the caller omitted others, or -1. A width of 0 selects the
-// default. Matrix changes cells.
+// default. Matrix changes cells, which must not be empty.
 func Matrix(cells [][]string, cutRow, cutColumn, width int) string {
 	widths := make([]int, len(cells[0]))
 	total := 1

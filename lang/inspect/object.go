@@ -81,7 +81,8 @@ func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	}
 }
 
-// tooDeep reports whether an object is below the depth limit and must be abbreviated.
+// tooDeep reports whether an object must be abbreviated: it is below the depth limit, or nested and more than mostPrinted bytes
+// are printed.
 func (p *printer) tooDeep(depth int) bool {
 	if p.printed > mostPrinted {
 		return depth > 0

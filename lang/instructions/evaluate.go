@@ -79,7 +79,7 @@ func (m *machine) inFunction() bool {
 	return false
 }
 
-// at returns a field of the machine.
+// at returns a pointer to the field of the machine at an offset.
 func at[T any](m *machine, offset uintptr) *T { return (*T)(unsafe.Add(unsafe.Pointer(m), offset)) }
 
 // Evaluate runs a text as the function eval does if it is not called by that name: as global code.

@@ -86,7 +86,7 @@ func BufferOf(v goja.Value) (Buffer, bool) {
 	return Buffer{selfOf(o).data}, true
 }
 
-// SetBytes replaces the memory. Its capacity stays reachable by code that has read the length before.
+// SetBytes replaces the memory by data. Code that has read an earlier length may still access data up to its capacity.
 func (b Buffer) SetBytes(data []byte) { *(*[]byte)(unsafe.Add(b.at, buffers.Get().data)) = data }
 
 // Bytes returns the memory.
@@ -100,10 +100,11 @@ func (b Buffer) Object() *goja.Object {
 	return *(**goja.Object)(unsafe.Add(b.at, buffers.Get().object))
 }
 
-// ID identifies the part as long as it lives.
+// ID identifies the interpreter's representation of the ArrayBuffer as long as that exists.
 func (b Buffer) ID() uintptr { return uintptr(b.at) }
 
-// Detached returns a detached part of the same object, for views that are out of bounds.
+// Detached returns a detached copy of the interpreter's representation, with the same ArrayBuffer as its object, for views that
+// are out of bounds.
 func (b Buffer) Detached() Buffer {
 	l := buffers.Get()
 	v := reflect.New(l.typ)
@@ -131,7 +132,7 @@ func ViewOf(v goja.Value) (View, bool) {
 
 func (v View) int(offset uintptr) *int { return (*int)(unsafe.Add(v.at, offset)) }
 
-// Buffer returns the part of the buffer that the view uses.
+// Buffer returns the interpreter's representation of the view's ArrayBuffer.
 func (v View) Buffer() Buffer { return Buffer{*(*unsafe.Pointer)(unsafe.Add(v.at, v.fields.buffer))} }
 
 // ElementSize returns the size of an element in bytes.

@@ -27,7 +27,7 @@ import (
 )
 
 // A Native points to the fields that hold the Go functions of a builtin. Replacing them keeps the function object, which the
-// interpreter compares and scripts reach in many ways.
+// interpreter compares and scripts reach in many ways. *Construct is nil if the builtin is no constructor.
 type Native struct {
 	Call      *func(goja.FunctionCall) goja.Value
 	Construct *func([]goja.Value, *goja.Object) *goja.Object
@@ -314,14 +314,14 @@ func (r RegExp) Flags() string {
 	return string(b)
 }
 
-// IsPlain reports whether a regular expression has no properties but lastIndex, and its prototype is the given one and unchanged
-// in the properties of [Guard].
+// IsPlain reports whether the regular expression o has no own properties but lastIndex, and proto as its prototype. The
+// properties of proto that [Guard] lists must be unchanged.
 func (r RegExp) IsPlain(o, proto *goja.Object) bool {
 	return *(*bool)(unsafe.Add(r.self, r.layout.standard)) && len(*(*[]string)(unsafe.Add(r.self, r.layout.propNames))) == 1 &&
 		o.Prototype() == proto && selfOf(proto).tab == r.layout.guarded
 }
 
-// Guard adds properties of the prototype of regular expressions whose change IsPlain detects.
+// Guard adds names to the properties of proto, the prototype of regular expressions, whose change [RegExp.IsPlain] detects.
 func Guard(proto *goja.Object, names ...string) {
 	l := layoutPointer.Get()
 	w := selfOf(proto)
@@ -348,7 +348,8 @@ func ArrayValues(o *goja.Object) ([]goja.Value, bool) {
 	return *(*[]goja.Value)(unsafe.Add(w.data, l.arrayValues)), true
 }
 
-// Recount corrects the number of elements of a dense array that a builtin of the interpreter made, which counts missing ones.
+// Recount corrects the interpreter's number of elements of a dense array. A builtin that made the array may have counted
+// missing ones.
 func Recount(v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -367,7 +368,8 @@ func Recount(v goja.Value) {
 	*(*int)(unsafe.Add(selfOf(o).data, layoutPointer.Get().arrayCount)) = n
 }
 
-// Getter returns the getter of a property of the prototype of regular expressions, or nil.
+// Getter returns the getter of a property of proto. It returns nil if there is none, or proto is not the unchanged prototype of
+// regular expressions.
 func Getter(proto *goja.Object, name string) *goja.Object {
 	l := layoutPointer.Get()
 	w := selfOf(proto)

@@ -20,8 +20,8 @@ func putMember(template unsafe.Pointer, name unistring.String, value func(*goja.
 //go:linkname applyTemplate github.com/dop251/goja.(*Runtime).newTemplatedObject
 func applyTemplate(vm *goja.Runtime, template unsafe.Pointer, o *goja.Object) unsafe.Pointer
 
-// NewFunction returns a function with a name and the length 0. It is like that of [goja.Runtime.ToValue], which also finds the name of
-// the Go function.
+// NewFunction returns a function with a name and the length 0. [goja.Runtime.ToValue] takes longer, since it also finds the
+// name of the Go function.
 func NewFunction(vm *goja.Runtime, name string, call func(goja.FunctionCall) goja.Value) *goja.Object {
 	return newNativeFunc(vm, call, unistring.NewFromString(name), 0)
 }
@@ -60,7 +60,8 @@ type properties struct {
 	define func(o *goja.Object, at int)
 }
 
-// value returns the interpreter's form of a property, which is that of the same property of another object.
+// value returns the interpreter's representation of a property. It reads it from another object, on which define has defined
+// the property.
 func (p *properties) value(name string, at int) goja.Value {
 	o := p.vm.NewObject()
 	p.define(o, at)

@@ -48,8 +48,9 @@ func (l *plainLayout) properties(o *goja.Object) ([]string, map[string]goja.Valu
 	return *(*[]string)(unsafe.Add(at, l.names)), *(*map[string]goja.Value)(unsafe.Add(at, l.values))
 }
 
-// Properties returns the names of the own properties of an object that a literal made, in order, and their values. Neither may be
-// changed. A value may be an accessor, which is neither [IsSimple] nor an object. ok is false for all other kinds of objects.
+// Properties returns the names of the own properties of a plain object, such as that of a literal, in order, and their values.
+// Neither may be changed. A value may be an accessor, which is neither [IsSimple] nor an object. Symbols are left out. ok is
+// false for all other kinds of objects.
 func Properties(o *goja.Object) (names []string, values map[string]goja.Value, ok bool) {
 	l := plainPointer.Get()
 	if o == nil || !l.known || selfOf(o).tab != l.object {
@@ -64,7 +65,7 @@ var plainPointer = later.Value[*plainLayout]{Make: func() *plainLayout {
 	return &l
 }}
 
-// IsSimple reports whether a value is a number, a boolean or an ASCII string, which == compares.
+// IsSimple reports whether a value is a number, a boolean or an ASCII string, which Go's == compares by value.
 func IsSimple(v goja.Value) bool {
 	if v == nil {
 		return false

@@ -45,7 +45,7 @@ type Served struct {
 	Close func() error
 }
 
-// Build makes the engine of a child.
+// Build makes the engine of a child. Its error becomes that of [Start].
 type Build func(Setup) (Served, error)
 
 // Serve runs a child process: it serves the host's calls and then exits. In any other process it returns immediately. Programs

@@ -66,8 +66,9 @@ const processOverhead = 256 << 20
 // frameOverhead is the maximum size in bytes of a child's message without its result.
 const frameOverhead = 1 << 20
 
-// Start starts a child and creates an engine in it. The option Modules has no effect; the function passed to [Serve] determines
-// the modules. Policy functions and OnError run in the host process. On Linux the memory limit applies to the whole child.
+// Start starts a child and creates an engine in it. The options Modules, Files, Cache, Logger, OnOverdue and OnWarning have no
+// effect; the function passed to [Serve] determines the modules. Policy functions and OnError run in the host process. On Linux
+// the memory limit applies to the whole child.
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return StartIn(ctx, os.Environ(), opts)
 }
@@ -427,7 +428,8 @@ func (e *Engine) policy(what, path string) error {
 	return ask(path)
 }
 
-// Close ends the child. It interrupts a running call and waits for it. The error is that of closing the child's engine.
+// Close ends the child. It interrupts a running call and waits for it. The error is that of closing the child's engine, or of a
+// child that does not end in time. It is nil if the child has ended before.
 func (e *Engine) Close() error {
 	e.cancel(errClosed)
 	e.turn <- struct{}{}

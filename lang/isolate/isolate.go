@@ -121,7 +121,7 @@ const (
 	opEval   operation = "eval"
 	opHandle operation = "handle" // a call of the program
 	opCancel operation = "cancel" // cancels the call with the ID
-	opAnswer operation = "answer" // answers a policy query for a file
+	opAnswer operation = "answer" // answers a policy query
 	opClose  operation = "close"
 )
 

@@ -84,7 +84,7 @@ func (m *Memory) Settle() {
 	m.old = nil
 }
 
-// Close unmaps the memory.
+// Close unmaps the memory and closes its file. The results of Bytes must not be used any more.
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	if m.mapped != nil {

@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// takeTurns returns writers for a child's output and errors, which come by different goroutines. If both are the same writer, they
-// call it one at a time. A file is returned as it is: a child writes to it itself.
+// takeTurns returns writers for a child's output and errors, which different goroutines write. If out and errs are the same
+// writer, the results call it one at a time. If out is a file, both are returned as they are: the child writes to a file
+// itself.
 func takeTurns(out, errs io.Writer) (io.Writer, io.Writer) {
 	if _, file := out.(*os.File); file || !same(out, errs) {
 		return out, errs

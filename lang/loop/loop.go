@@ -23,7 +23,7 @@ import (
 // ErrStalled reports that [Loop.RunUntil] can never finish: no callback is queued, no operation held and no timer set.
 var ErrStalled = errors.New("nothing is left to run, but the awaited result never came")
 
-// A Callback runs on the loop's goroutine. An error ends the run.
+// A Callback runs on the loop's goroutine. An error ends the run, unless [Loop.OnError] handles it.
 type Callback func() error
 
 // A PanicError is a Go panic of a callback, converted to an error.
@@ -40,10 +40,11 @@ type Scope struct{ _ byte } // nonzero size, so that pointers differ
 
 // Loop is an event loop. [New] creates one.
 type Loop struct {
-	// AfterTurn, if set, runs after every callback. An error ends the run. It must be set before the loop runs.
+	// AfterTurn, if set, runs after every callback without an error. Its own error is treated like that of a callback. It must
+	// be set before the loop runs.
 	AfterTurn Callback
-	// OnError, if set, receives the error of a callback and its scope. A non-nil result ends the run. It must be set before the
-	// loop runs.
+	// OnError, if set, receives the error of a callback or of AfterTurn, and the callback's scope. A non-nil result ends the
+	// run. It must be set before the loop runs.
 	OnError func(*Scope, error) error
 
 	scope *Scope // scope of the running callback; used only by the loop's goroutine
@@ -99,8 +100,8 @@ func (l *Loop) rouse() {
 	}
 }
 
-// Run runs callbacks until none is queued, no operation is held and no timer is set. It returns the first error of a callback,
-// or the context's cause.
+// Run runs callbacks until none is queued, no operation is held and no timer keeps the loop alive; see [Timer.KeepAlive] and
+// [Loop.Watch]. It returns the first error that ends the run, or the context's cause.
 func (l *Loop) Run(ctx context.Context) error {
 	return l.run(ctx, func() bool { return false }, untilQuiet)
 }
@@ -214,7 +215,8 @@ func (l *Loop) recycle(batch []task) {
 	}
 }
 
-// turn runs one callback, then AfterTurn, and passes their errors to OnError.
+// turn runs one callback, then AfterTurn unless the callback failed, and passes their error to OnError. It returns the error
+// that ends the run.
 func (l *Loop) turn(t task) error {
 	l.scope = t.scope
 	err := l.guarded(t.fn)
@@ -240,8 +242,8 @@ func (l *Loop) guarded(fn Callback) (err error) {
 
 const forever = time.Duration(1<<63 - 1)
 
-// sleepFor returns the time until the next timer, 0 if a callback is ready, and whether any callback can still arrive. It marks
-// the loop as sleeping, so that Post wakes it.
+// sleepFor returns the time until the next timer, or forever if there is none, and whether any callback can still arrive. If
+// one is ready, the time is 0. Otherwise sleepFor marks the loop as sleeping, so that Post wakes it.
 func (l *Loop) sleepFor(m mode) (wait time.Duration, alive bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -108,7 +108,8 @@ func (h timerHeap) keepsAlive() bool {
 	return false
 }
 
-// due moves the timers that have expired at now to batch, in order.
+// due appends the callbacks of the timers that have expired at now to batch, in order. It removes these timers, and starts
+// periodic ones again.
 func (h *timerHeap) due(now time.Time, batch []task) []task {
 	var repeat []*Timer
 	for len(*h) > 0 && !(*h)[0].at.After(now) {

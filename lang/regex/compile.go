@@ -84,8 +84,9 @@ type Program struct {
 	anchored  bool      // every match begins at the start of the text
 }
 
-// memoInfo says when a failure at an instruction is final for a position. It never is inside of a lookaround, where ok is false. The
-// position must also differ from those in the registers starts, at which the iterations of the loops around began.
+// memoInfo says when a failure at an instruction and a position is final. It never is inside of a lookaround, where ok is
+// false. The position must also differ from those in the registers starts, at which the iterations of the enclosing loops
+// began.
 type memoInfo struct {
 	ok     bool
 	starts []int32
@@ -348,7 +349,7 @@ func (c *compiler) iteration(n *node) {
 	c.node(n.kids[0])
 }
 
-// guarded emits an iteration that fails if it consumes nothing.
+// guarded emits an iteration by calling emit. If the body of n may be empty, an iteration that consumes nothing fails.
 func (c *compiler) guarded(n *node, emit func()) {
 	if !mayBeEmpty(n.kids[0]) {
 		emit()

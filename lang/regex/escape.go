@@ -13,10 +13,10 @@ func appendUnits(b []uint16, c rune) []uint16 {
 	return append(b, uint16(c))
 }
 
-// string16 returns text without unpaired surrogates as UTF-8.
+// string16 returns UTF-16 units as UTF-8. The units must contain no unpaired surrogates.
 func string16(b []uint16) string { return string(decode(b, true)) }
 
-// hex parses exactly n hexadecimal digits, or returns -1 and stays.
+// hex parses exactly n hexadecimal digits. If there are fewer, it returns -1 and consumes nothing.
 func (p *parser) hex(n int) rune {
 	value := rune(0)
 	for i := range n {

@@ -18,7 +18,7 @@ type folding struct {
 	groups map[rune][]rune // maps a canonical form to the code points that have it
 }
 
-// foldings holds the relations with and without the flag u.
+// foldings holds the relations with the flag u or v, and without these flags.
 var foldings = later.Value[struct{ unicode, units folding }]{Make: func() (f struct{ unicode, units folding }) {
 	r := &reader{inflate(caseTable)}
 	f.unicode, f.units = readFolding(r), readFolding(r)

@@ -52,7 +52,7 @@ func FromLiteral(text string) (pattern, flags string, ok bool) {
 	return string(utf16.Decode(units)), flags, true
 }
 
-// CheckLiteral checks a literal. The result says what is wrong and at which byte of the pattern, or is "".
+// CheckLiteral checks a literal. message says what is wrong at the byte offset of the pattern; it is "" for a valid literal.
 func CheckLiteral(pattern, flags string) (offset int, message string) {
 	f, ok := ParseFlags(flags)
 	if !ok {

@@ -532,7 +532,8 @@ func more[E unit](p *Program, f *frame, text []E) (pos int, ok bool) {
 	return pos, in.set.has(c)
 }
 
-// refer matches the text of a group again and returns the new position, or -1. It returns pos if the group has matched nothing.
+// refer matches the text of the first group of in.refs that took part in the match, and returns the new position, or -1. It
+// returns pos if no group took part.
 func refer[E unit](m *Matcher, in *inst, text []E, pos int, unicode bool) int {
 	for _, r := range in.refs {
 		from, to := int(m.registers[r]), int(m.registers[r+1])

@@ -154,7 +154,8 @@ func (p *parser) units(at int) int {
 	return n
 }
 
-// parse parses a pattern of UTF-16 units.
+// parse parses a pattern of UTF-16 units. The parser that it returns has the number of the groups and their names. The error is
+// an *[Error].
 func parse(text []uint16, f Flags) (root *node, p *parser, err error) {
 	p = &parser{unicode: f.FullUnicode(), sets: f.Sets, ignore: f.IgnoreCase, multi: f.Multiline, dotAll: f.DotAll}
 	p.src = decode(text, p.unicode)

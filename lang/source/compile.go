@@ -189,14 +189,14 @@ func closesTooMuch(text string) bool {
 	}
 }
 
-// CallsOperators reports whether a text may have operators that are compiled as calls: powers, and shifts and products in a text that uses
-// BigInts.
+// CallsOperators reports whether a text may have operators that are compiled as calls: powers, and left shifts and products in
+// a text that uses BigInts.
 func CallsOperators(text string) bool {
 	return strings.Contains(text, "**") || (strings.Contains(text, "*") || strings.Contains(text, "<<")) && usesBigInts(text)
 }
 
-// usesBigInts reports whether a text may create BigInts. It then has a decimal or hexadecimal digit before an n that ends a word, or a
-// word that begins with BigInt or BigUint. A regular expression would allocate more than most texts are long.
+// usesBigInts reports whether a text may create BigInts. Such a text has a decimal or hexadecimal digit before an n that ends a
+// word, or a word that begins with BigInt or BigUint. A regular expression would allocate more than most texts are long.
 func usesBigInts(text string) bool {
 	inWord := func(at int) bool {
 		return at >= 0 && at < len(text) && (isDigit(text[at]) || text[at] == '_' || 'a' <= text[at]|0x20 && text[at]|0x20 <= 'z')

@@ -13,12 +13,13 @@ import (
 // bitsLimit is the magnitude from which the interpreter does not convert numbers to integers.
 const bitsLimit = 1 << 63
 
-// hidden returns an expression that the compiler does not evaluate.
+// hidden returns an expression with the value of e that the compiler does not evaluate.
 func hidden(e ast.Expression) ast.Expression {
 	return &ast.SequenceExpression{Sequence: []ast.Expression{e}}
 }
 
-// misfolds reports whether the compiler would compute another value of a binary expression than the language defines.
+// misfolds reports whether the compiler may compute another value of a binary expression of constants than the language
+// defines.
 func misfolds(e *ast.BinaryExpression) bool {
 	switch e.Operator {
 	case token.MULTIPLY, token.AND, token.OR, token.EXCLUSIVE_OR, token.SHIFT_LEFT, token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT:

@@ -76,8 +76,8 @@ func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) 
 }
 
 // restoreNames returns the generated text with the written names, and adapts the map to it. esbuild renames local variables
-// that shadow others, and errors must show the script's names. Names that esbuild invented, and names that could shadow those,
-// are kept.
+// that shadow others, and errors must show the script's names. It keeps a generated name unless all uses of that name can be
+// restored. It never restores a name that begins with __, as those of esbuild's functions do.
 func (m *offsetMap) restoreNames(generated, written string) string {
 	renamed := func(i, at int) (now, name string) {
 		now, name = wordOf(generated[at:]), m.names[i]

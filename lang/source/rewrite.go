@@ -207,7 +207,7 @@ func (w *rewriter) replacePowers() {
 	}
 }
 
-// constantPower returns the value of a power of two literals, or nil.
+// constantPower returns a literal with the value of a power whose operands are number literals, or nil for other expressions.
 func constantPower(e *ast.BinaryExpression) ast.Expression {
 	x, okX := literalNumber(e.Left)
 	y, okY := literalNumber(e.Right)
@@ -307,7 +307,8 @@ func (w *rewriter) exportWrites() {
 }
 
 // placeMarks numbers the sites and attaches a mark to each function. The mark is the site's number if all free variables are
-// global or at the module level. Otherwise it is a thunk that reads the others and returns that mark.
+// global or at the module level. Otherwise it is a thunk that returns the value of a local variable by its number, and the site
+// for other numbers.
 func (w *rewriter) placeMarks() {
 	for i, m := range w.markings {
 		at := m.node.Idx0()

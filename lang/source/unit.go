@@ -109,7 +109,7 @@ type Unit struct {
 	moved *offsetMap // maps offsets in Text to Original; nil if they are equal
 }
 
-// IsPrompt reports whether the text is a block of a prompt, whose top-level declarations are globals.
+// IsPrompt reports whether the text is a line of a prompt, whose top-level declarations are globals.
 func (u *Unit) IsPrompt() bool { return u.kind == Prompt }
 
 // TopLevel returns the names declared at the text's top level, including imports.

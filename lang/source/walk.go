@@ -191,8 +191,8 @@ func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part fun
 	return out
 }
 
-// binding visits a declared target and its initializer. It returns the marking of an initializer that is a function with
-// the target's name, or nil.
+// binding visits a declared target and its initializer. It returns the marking of a function that initializes a single name. In
+// a text for eval, and for other initializers, it returns nil.
 func (w *walker) binding(b *ast.Binding) *marking {
 	w.target(b.Target, false)
 	if b.Initializer == nil {

@@ -279,7 +279,7 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	}
 }
 
-// checkRest wraps the value of a pattern that has a rest element in a call that bounds the copied properties.
+// checkRest wraps the value of an object pattern that has a rest element in a call that bounds the copied properties.
 func checkRest(target ast.Expression, value *ast.Expression) {
 	if p, ok := target.(*ast.ObjectPattern); ok && p.Rest != nil {
 		*value = call(paramSpread, (*value).Idx0(), *value)
