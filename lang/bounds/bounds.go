@@ -88,7 +88,8 @@ func (b *Bounds) visit(name string, n uint64) {
 // largeAllocation is the number of bytes, of one allocation or in sum, from which allocations check the heap first.
 const largeAllocation = 1 << 20
 
-// Allocate throws if a call would allocate more than the limit or the machine has. Go ends a process whose allocation fails.
+// Allocate throws if a call would allocate more than the limits of time and memory allow, or than the machine has. Go ends a
+// process whose allocation fails.
 func (b *Bounds) Allocate(name string, n uint64) {
 	const hint = "work in smaller parts, or raise the memory limit"
 	if n > b.bytes {
@@ -111,7 +112,8 @@ func (b *Bounds) Allocate(name string, n uint64) {
 // callsPerCheck is the number of builtin calls between two checks of the engine's memory.
 const callsPerCheck = 256
 
-// enter runs before a builtin: it ends an interrupted call and limits the nesting.
+// enter runs before a builtin: it ends an interrupted call, limits the nesting, and after each callsPerCheck calls checks the
+// memory.
 func (b *Bounds) enter(name string) {
 	b.host.Poll()
 	if b.entered++; b.entered%callsPerCheck == 0 {
@@ -126,7 +128,8 @@ func (b *Bounds) enter(name string) {
 func (b *Bounds) leave() { b.depth-- }
 
 // Functions adds checks to functions. In an engine without limits these are the functions that allocate or run in proportion to
-// a number, such as an object's length. With limits they are all functions that may run long.
+// a number, such as an object's length. With limits they are all functions that may run long. The error is that of a
+// constructor that was not found.
 func (b *Bounds) Functions() error {
 	json := b.vm.GlobalObject().Get("JSON").(*goja.Object)
 	typed := b.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()

@@ -111,7 +111,7 @@ func count(v goja.Value) uint64 {
 	return uint64(f)
 }
 
-// textLength returns the length of the string on which a method operates.
+// textLength returns the length of a string in UTF-16 units, or 0 for other values.
 func textLength(v goja.Value) uint64 {
 	if s, ok := v.(goja.String); ok {
 		return uint64(s.Length())
@@ -169,7 +169,7 @@ func unlessScripted(look check) check {
 	}
 }
 
-// keyCount returns the number of element properties of a string or a typed array.
+// keyCount returns the number of element properties of a string or a typed array, or 0 for other values.
 func keyCount(v goja.Value) uint64 {
 	o, ok := v.(*goja.Object)
 	if !ok {

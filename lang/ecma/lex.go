@@ -228,8 +228,8 @@ func (s *scanner) scanWord() string {
 	return b.String()
 }
 
-// scanUnicodeEscape scans the part of \uXXXX or \u{X} behind the u. It returns the character, or the problem of an invalid
-// escape.
+// scanUnicodeEscape scans the part of \uXXXX or \u{X…} behind the u. It returns the code point, which may be a surrogate, or
+// the problem of an invalid escape.
 func (s *scanner) scanUnicodeEscape() (r rune, problem string) {
 	const bad = "Invalid Unicode escape sequence"
 	if s.pos < len(s.src) && s.src[s.pos] == '{' {

@@ -70,7 +70,7 @@ func (p *parser) parseImportExpression() ast.Expression {
 	return nil
 }
 
-// importMetaAhead reports whether the tokens are import.meta.
+// importMetaAhead reports whether meta is the second token after the current one, the word import.
 func (p *parser) importMetaAhead() bool {
 	s := p.save()
 	defer p.restore(s)

@@ -55,7 +55,7 @@ func add(set *map[string]bool, name string) {
 	(*set)[name] = true
 }
 
-// declare records a declared name and fails if it may not be declared again.
+// declare records a declared name, and fails if an earlier declaration forbids this one.
 func (p *parser) declare(name string, kind bindKind, at int) {
 	again := false
 	s := p.scope
