@@ -184,8 +184,8 @@ func (e *Engine) Resolved(v goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Rejected returns a promise that is rejected. The reason is what the script threw if err is or wraps its exception, otherwise
-// an Error created from err.
+// Rejected returns a promise that is rejected: with what the script threw if err is or wraps its exception, otherwise with an
+// Error created from err.
 func (e *Engine) Rejected(err error) goja.Value {
 	return e.rejectedWith(e.rejection(err))
 }

@@ -119,8 +119,8 @@ const defaultCallDepth, boundedCallDepth = 10000, 2000 // of engines without and
 
 // Policy restricts the files, programs and devices that scripts may use. A nil function allows all, except for Run and Native.
 type Policy struct {
-	// Read and Write get an absolute path with all links followed. An error denies the access and is shown to the script,
-	// except for disk.ErrLeaveOut.
+	// Read and Write get an absolute path with all links followed. An error denies the access and is shown to the script. If
+	// Write returns disk.ErrLeaveOut, the module 'fs' writes nothing and reports success.
 	Read, Write func(path string) error
 	// Run is called with the absolute path of a program, with all links followed, before a script starts it. If nil, programs
 	// are allowed only if Read, Write and [Options.Files] are nil too, because a program can access any file.

@@ -37,7 +37,7 @@ func (p Position) String() string {
 	return s
 }
 
-// Excerpt holds the lines of code around a position.
+// Excerpt holds the line of a position, which is the last one, and a few lines before it.
 type Excerpt struct {
 	FirstLine int      // line number of Lines[0]
 	Lines     []string // without line ends
@@ -46,7 +46,7 @@ type Excerpt struct {
 
 // Frame is one call of a stack.
 type Frame struct {
-	Function string // empty at the top level of a module
+	Function string // empty at the top level of a module, and for a function without a name
 	Position
 }
 

@@ -72,7 +72,8 @@ func (f Files) ReadDir(path string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(f.tree, name(path))
 }
 
-// Version identifies the contents of a file; versions can be compared. The zero value is that of a missing file.
+// Version identifies the contents of a file; versions can be compared. The zero value is that of a file that is missing or
+// cannot be read.
 type Version struct {
 	changed time.Time
 	size    int64
@@ -104,8 +105,9 @@ func (f Files) Version(path string) Version {
 	return v
 }
 
-// Inside returns a policy function that allows the files in and below some directories. Symbolic links are resolved first, so
-// that none leads outside. An empty path is refused, since it would mean the working directory.
+// Inside returns a policy function that allows the files in and below some directories. It takes paths with all links followed,
+// and the links of the directories are followed, too. The empty path of a directory is an error, since it would mean the
+// working directory.
 func Inside(roots ...string) (func(path string) error, error) {
 	real := make([]string, len(roots))
 	for i, root := range roots {

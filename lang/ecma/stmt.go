@@ -62,7 +62,7 @@ func (p *parser) semicolon() {
 	p.unexpected()
 }
 
-// appendItem parses a statement or declaration and appends it to a list.
+// appendItem parses a statement or a declaration, at the top level also an import or export, and appends it to a list.
 func (p *parser) appendItem(list []ast.Statement) []ast.Statement {
 	t := &p.tok
 	if t.kind == token.IDENTIFIER && !t.escaped {
@@ -446,7 +446,8 @@ func (p *parser) parseBranchOfIf() ast.Statement {
 	return &ast.BlockStatement{LeftBrace: f.Function, RightBrace: f.Body.RightBrace, List: []ast.Statement{&ast.FunctionDeclaration{Function: f}}}
 }
 
-// parseOnlyStatement parses the body of a loop, an if or a with statement, which is no function, not even one with a label.
+// parseOnlyStatement parses the body of a loop, an if or a with statement. It fails if that is a function, even one with a
+// label.
 func (p *parser) parseOnlyStatement() ast.Statement {
 	at := p.tok.start
 	s := p.parseStatement()
@@ -661,7 +662,7 @@ type forHead struct {
 	of   bool
 }
 
-// intoAhead reports whether the current token is of or in, and by the result of, whether it is of.
+// intoAhead reports by ok whether the current token is the word "of" or "in". The result named of is true for "of".
 func (p *parser) intoAhead() (of, ok bool) {
 	of = p.tok.word("of")
 	return of, of || p.tok.word("in")

@@ -68,7 +68,7 @@ func (x *Explainer) property(o *goja.Object, name string) goja.Value {
 }
 
 // Explain extends the message of an error of the interpreter by the failing expression, and adds a hint. An error without an
-// excerpt, or with a hint, stays as it is.
+// excerpt, with a hint, or created by the script stays as it is.
 func (x *Explainer) Explain(d *diag.Diagnostic) {
 	if d.Excerpt == nil || d.Hint != "" {
 		return
@@ -173,7 +173,8 @@ var madeByScript = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:new\s+)?[\p{L}\w$.]*Error\s*\(`)
 }}
 
-// explainOperator explains errors of operators and builtins that require an object.
+// explainOperator sets the message and the hint of an error of an operator or builtin that requires an object. after is the
+// rest of the line from the error's position on.
 func (x *Explainer) explainOperator(d *diag.Diagnostic, after string) {
 	value := strings.TrimPrefix(d.Message, "Value is not an object: ")
 	after, _, _ = strings.Cut(after, ";")

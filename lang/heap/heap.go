@@ -7,9 +7,9 @@
 //
 // A profile costs a garbage collection and milliseconds. Engines check their share on the goroutine of the script, too, which
 // therefore waits for the profile. It is taken only if the heap, or its growth since the last profile, could exceed a limit.
-// Profiles take at most a fifth of the time, unless the heap has doubled. If the heap has grown by more than 1 GiB since, and
-// takes half of the memory that there is, every owner exceeds a limit below an eighth of the growth. Objects made at stacks
-// deeper than the profile keeps count for every owner.
+// Profiles take at most a fifth of the time, unless the heap has doubled. A heap that has grown by more than 1 GiB since,
+// and takes half of the memory, is not divided: every owner exceeds a limit below an eighth of the growth. Objects made at
+// stacks deeper than the profile keeps count for every owner.
 package heap
 
 import (

@@ -72,7 +72,8 @@ type functions struct {
 	math *goja.Object
 }
 
-// Define defines the functions in the Math of an interpreter. A function that it has keeps its object.
+// Define defines the functions in the Math of an interpreter. A function that Math has already keeps its object and gets other
+// code.
 func Define(vm *goja.Runtime, host Host) {
 	m, ok := vm.GlobalObject().Get("Math").(*goja.Object)
 	if !ok {

@@ -33,8 +33,8 @@ type Members struct {
 	ToJSON *goja.Object // hidden method; may be nil
 }
 
-// Get implements [goja.DynamicObject]. It returns the hidden method for toJSON, and nil for other keys. It warns of a key
-// that resembles a member or is one of another language.
+// Get implements [goja.DynamicObject]. It returns the hidden method for toJSON, and nil for other keys. It warns of a key that
+// resembles a member or is one of another language, unless the script calls it.
 func (m *Members) Get(key string) goja.Value {
 	switch {
 	case key == "toJSON" && m.ToJSON != nil:

@@ -60,7 +60,7 @@ func (w *Watcher) Set(paths []string) error {
 	return errors.Join(failed...)
 }
 
-// Changed receives a value soon after something in a folder changed, once for several changes.
+// Changed returns a channel that receives a value soon after something in a folder changed, one for several changes.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
 // pass passes on that something happened. Errors stand for events that were lost.
