@@ -132,8 +132,8 @@ func (x *Explainer) arrayHint(file, object, name string) string {
 // called matches an initializer that may return a promise.
 var called = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(?:new\s+Promise\b|[\p{L}\w$][\p{L}\w$.!?]*[[(])`) }}
 
-// Await returns a hint to await an expression that is a known call of a function that returns a promise, or a variable that may
-// hold one; else "".
+// Await returns a hint to await an expression: a call that is known to return a promise, or a variable that may hold one. For
+// others it returns "".
 func (x *Explainer) Await(d *diag.Diagnostic, expression string) string {
 	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
 		if givesPromise.Get().MatchString(expression[:end]) {
