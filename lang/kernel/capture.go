@@ -19,8 +19,8 @@ type captureKey struct {
 	path string
 }
 
-// once returns the value that the first successful read for this key returned, so that signatures compiled after a change of the
-// script still agree.
+// once returns the value that the first successful read for this key returned. If there was none, it calls read. So signatures
+// compiled after a change of the script still agree.
 func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	f.mu.Lock()
 	got, ok := f.captured[key]

@@ -45,7 +45,7 @@ func (c *compiler) combineOne(x, y value, at syntax.Span) {
 	}
 }
 
-// evidence records a use for each parameter in taint that has none of its kind; why defaults to the source text.
+// evidence records a use for each parameter in taint for which of finds none yet. An empty why means the source text.
 func (c *compiler) evidence(taint uint64, at syntax.Span, why string, of func(*param) *evidence) {
 	if taint == 0 {
 		return

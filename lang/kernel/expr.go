@@ -272,8 +272,8 @@ func (c *compiler) get(t assignee) value {
 	return bad
 }
 
-// put writes an assignee and returns the assigned value, as in JavaScript. It reports a variable that is never assigned, such
-// as a buffer's name, as an error.
+// put writes an assignee and returns the assigned value, as in JavaScript. It reports the assignment of the item object or of a
+// buffer as an error.
 func (c *compiler) put(t assignee, v value, at syntax.Span) value {
 	switch {
 	case t.v != nil && !t.v.slot:

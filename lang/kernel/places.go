@@ -14,8 +14,9 @@ type Place struct {
 	Updates  bool      // the expression is ++, --, += or a similar assignment
 }
 
-// PlaceOf returns the expression of an integer operation, a minimum or maximum, a comparison, or a conversion to a float type. It
-// also returns that of an i32 which becomes u32 at a join. It returns false for other instructions.
+// PlaceOf returns the expression of an integer operation, a minimum or maximum, a comparison, or a conversion to a float type.
+// It also returns that of a conversion to u32 at a join, and of a rounded quotient of mixed signs. It returns false for other
+// instructions.
 func (c *Compiled) PlaceOf(in *ir.Instr) (Place, bool) {
 	p, ok := c.places[in]
 	return p, ok

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// TypeOf returns the type that a top-level constant of the kernel has for these arguments. It returns Void if the kernel
-// declares no such constant, or if the constant is no scalar. The error is a [diag.List].
+// TypeOf returns the type that a constant of the kernel, or another name that it never assigns, has for these arguments. It
+// returns Void if the kernel declares no such name, or if its value is no scalar. The error is a [diag.List].
 func (f *Function) TypeOf(constant string, args []Arg, opts Options) (ir.Type, error) {
 	c := newCompiler(f, args, opts)
 	if _, err := c.compile(); err != nil {

@@ -317,8 +317,8 @@ func scaled(a along, by *ir.Value) along {
 	return along{known: a.known, many: true, edges: a.edges, split: a.split}
 }
 
-// either returns the difference of a value that is one of two, as each item selects: that of the one that varies, with edges. It is
-// unknown if the two vary in different ways.
+// either returns the difference of a value that is x or y, as each item selects. It is the difference of the one that varies,
+// with edges. It is unknown if x and y vary in different ways.
 func either(x, y along) along {
 	if y.known && y.by == 0 && !y.many {
 		x, y = y, x

@@ -2,8 +2,8 @@ package analysis
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Covers reports whether each item stores to the element of a whose indices are the item's, unless a fault ends the item. The
-// kernel must have no other access to a. A launch with an item for each element then replaces what the array held.
+// Covers reports whether each item stores to its own element of a, as [IsOwnElement] defines it, unless a fault ends the item.
+// The kernel must have no other access to a. A launch with an item for each element then replaces what the array held.
 func Covers(k *ir.Kernel, a *ir.Array) bool {
 	covers, sure := false, a != nil && a.Space == ir.Global && a.Elem.Record == nil
 	for _, in := range k.Body.Instrs {

@@ -89,7 +89,7 @@ func (s *Structure) Ends(in *ir.Instr) []*ir.Instr {
 	return ends
 }
 
-// Falls reports whether control can reach the code after the instruction.
+// Falls reports whether control may reach the code after a structured instruction. It returns true for other instructions.
 func (s *Structure) Falls(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.If:

@@ -237,7 +237,7 @@ func inAnyLaunch(v *ir.Value) int64 {
 	return math.MaxInt32
 }
 
-// CountersUp returns the counters of loops that start at 0 or above, increase, and do not wrap.
+// CountersUp returns the counters of loops that are known to start at 0 or above, to increase by a constant, and not to wrap.
 func CountersUp(k *ir.Kernel) map[*ir.Value]bool {
 	s, up := StructureOf(k), map[*ir.Value]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

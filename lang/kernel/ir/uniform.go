@@ -106,7 +106,7 @@ func (u *Uniformity) giveUp(k *Kernel) {
 	})
 }
 
-// Value returns the level of a value.
+// Value returns the level of a value. A value that was created after the analysis is varying.
 func (u *Uniformity) Value(v *Value) Level {
 	if v.ID >= len(u.values) {
 		return Varying // created after the analysis
@@ -133,8 +133,8 @@ func (u *Uniformity) Diverges(in *Instr) bool {
 	return n.merges[1]
 }
 
-// Together reports whether the items of a group start each iteration of a Loop together, as required for a group operation in
-// its body.
+// Together reports whether the items of a group are known to start each iteration of a Loop together. Group operations in its
+// body require that.
 func (u *Uniformity) Together(loop *Instr) bool {
 	n := u.nodes[loop]
 	return !u.gaveUp && n != nil && !n.apart

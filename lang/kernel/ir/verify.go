@@ -16,8 +16,8 @@ func (m *Module) Verify() error {
 	return v.verify()
 }
 
-// VerifyLowered verifies a module of lowered kernels. They access memory by [StepByte] and have no operations that need uniform
-// control flow.
+// VerifyLowered verifies a module of lowered kernels. It permits accesses by [StepByte], and jumps out of extension operations.
+// It does not check that control flow around group operations is uniform.
 func (m *Module) VerifyLowered() error {
 	v := verifier{m: m, lowered: true}
 	return v.verify()

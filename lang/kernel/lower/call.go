@@ -51,7 +51,7 @@ func slotLength(k *ir.Kernel) (most int) {
 	return most
 }
 
-// callStart returns the index of the first lock, which the slots follow.
+// callStart returns the index of the first lock. The slots follow the locks.
 func (k *Kernel) callStart() int { return (FaultStart + k.FaultWords + 7) &^ 7 }
 
 // callWords returns the number of words of the calls.

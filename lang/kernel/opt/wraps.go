@@ -401,7 +401,7 @@ func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, ru
 	run()
 }
 
-// claim derives claims about a loop's parameters, and reports whether they are stronger than the known facts.
+// claim derives claims about a loop's parameters, and reports whether one of them is stronger than the known facts.
 func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) bool {
 	params := loop.Then.Params
 	changes := make([]change, len(params))

@@ -37,8 +37,8 @@ func (c *Case) lowered(source *ir.Kernel, target *lower.Target, known bool) (k *
 	return k, group, err
 }
 
-// outcome returns the outcome of a launch of a lowered kernel. data and records hold the contents of the buffers and the records after
-// the launch, and calls the errors of failed calls. It returns an error if prints were lost.
+// outcome returns the outcome of a launch of a lowered kernel. data and records hold the contents of the buffers and the
+// records after the launch. calls holds the errors of failed calls. It returns an error if prints were lost.
 func (c *Case) outcome(k *lower.Kernel, group [3]int, data [][]byte, records []uint32, calls *lower.Calls) (*Outcome, error) {
 	out := &Outcome{Data: data}
 	fault, prints, lost := k.Read(records, lower.Geometry{Size: c.Size, GroupSize: group})

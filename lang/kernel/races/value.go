@@ -210,7 +210,7 @@ type guard struct {
 	opaque bool // stands for several conditions
 }
 
-// excludes reports whether the guards of two items contradict each other, so that not both items pass theirs.
+// excludes reports whether the guards of two items are known to contradict each other, so that not both items pass theirs.
 func excludes(a, b []guard) bool {
 	for _, g := range a {
 		for _, h := range b {

@@ -39,7 +39,7 @@ func (p *parse) lookup(name string) *Decl {
 	return nil
 }
 
-// openSet collects the variables that a construct assigns while the construct is being parsed.
+// openSet holds the variables that a construct assigns, as far as the construct has been parsed.
 type openSet struct {
 	list  Sets
 	level int // number of enclosing open sets
