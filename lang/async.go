@@ -30,8 +30,9 @@ func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) 
 // mostPosted is the maximum number of queued callbacks per operation.
 const mostPosted = 64
 
-// Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's goroutine
-// and blocks while the queue is full. post fails when the context is cancelled. It is safe for concurrent use.
+// Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's
+// goroutine, and its error is one of a callback of the loop. While the queue is full, post blocks, and fails if the context is
+// cancelled. post is safe for concurrent use.
 func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)

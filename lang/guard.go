@@ -127,8 +127,8 @@ func watchMemory(share *heap.Owner, limit uint64, cancel context.CancelCauseFunc
 	return sync.OnceFunc(func() { close(done) })
 }
 
-// checkMemory ends the running call if the script uses too much memory. The script does not go on while its share is measured, which
-// takes long beside other work.
+// checkMemory interrupts the running call if the script uses more memory than the limit. It measures on the script's goroutine,
+// so that the script allocates nothing meanwhile: on a busy machine the measurement takes long.
 func (e *Engine) checkMemory() {
 	limit := e.opts.Limits.Memory
 	if limit == 0 || e.limit.share == nil {

@@ -74,8 +74,8 @@ func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
 	return nil, fmt.Errorf("module %q has no export %q", module, name)
 }
 
-// Require returns the exports of a builtin module and instantiates the module if necessary. It must be called on the loop's
-// goroutine.
+// Require returns the exports of a builtin module. It instantiates the module at the first call; if that fails, later calls
+// return the same error. It must be called on the loop's goroutine.
 func (e *Engine) Require(name string) (*goja.Object, error) {
 	b := e.esm.builtins[name]
 	if b == nil {

@@ -167,6 +167,7 @@ func (e *Engine) checkConstants(u *source.Unit) error {
 
 // AsLoaded returns the result of do, an operation on files. key is the operation's name, a space and a path. Engines that share
 // a cache call do once for each key before [Engine.EndLoading]. They all get the same result, which they must not change.
+// Without a cache, and after EndLoading, each call calls do.
 func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return do()
@@ -174,5 +175,5 @@ func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 	return esm.First(e.opts.Cache, key, do, func() bool { return e.Running().Err() == nil }) // a call that has ended may have cut it short
 }
 
-// EndLoading ends the reuse of what earlier engines with the same cache read of files. Imported modules remain as first read.
+// EndLoading ends the engine's reuse of what engines with the same cache read of files. Imported modules remain as first read.
 func (e *Engine) EndLoading() { e.esm.loaded.Store(true) }

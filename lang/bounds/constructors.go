@@ -61,7 +61,8 @@ func (b *Bounds) constructors() {
 	})
 }
 
-// objectLength returns the length property of an array-like object if it holds an object, or nil.
+// objectLength returns the value of the own property length of an array-like object if it is an object, else nil. It returns
+// nil for arrays, typed arrays and proxies, too.
 func (b *Bounds) objectLength(o *goja.Object) *goja.Object {
 	if o.ClassName() == "Array" || internals.IsTypedArray(o) || o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return nil

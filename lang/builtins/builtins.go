@@ -166,7 +166,7 @@ func (b *set) put(o *goja.Object, name string, v any) {
 	}
 }
 
-// define creates a property that is writable, enumerable and configurable.
+// define creates a property that is writable, enumerable and configurable. It does nothing if the object does not accept it.
 func define(o *goja.Object, name string, v goja.Value) {
 	_ = o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
@@ -225,7 +225,7 @@ func wrap(f float64) uint64 {
 	return uint64(f)
 }
 
-// callable returns the function of a value, or nil.
+// callable returns a Go function that calls v, or nil if v is no function.
 func callable(v goja.Value) goja.Callable {
 	f, _ := goja.AssertFunction(v)
 	return f

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// hideSymbols keeps the engine's own symbols out of the lists of an object's keys.
+// hideSymbols keeps the engine's own symbols out of the lists of an object's keys and descriptors.
 func (b *set) hideSymbols() {
 	for _, list := range [][2]string{{"Object", "getOwnPropertySymbols"}, {"Reflect", "ownKeys"}} {
 		b.wrap(b.object(list[0]), list[1], func(c goja.FunctionCall, fn function) goja.Value { return b.visible(fn(c)) })

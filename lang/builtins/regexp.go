@@ -517,7 +517,8 @@ func (r *regExps) test(c goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(r.executeAny(o, s) != nil)
 }
 
-// plain returns the compiled pattern of an object whose properties the script did not change, or nil.
+// plain returns the compiled pattern of a regular expression if the script changed neither its properties nor those of its
+// prototype. Otherwise it returns nil.
 func (r *regExps) plain(o *goja.Object) *compiled {
 	rx, ok := internals.RegExpOf(o)
 	if !ok || !rx.IsPlain(o, r.proto) {
@@ -535,7 +536,7 @@ func advance(s goja.String, at int, unicode bool) int {
 	return at + 1
 }
 
-// all finds all matches from the start of a text and returns their registers.
+// all returns the registers of all matches from the start of a text, with the flag y up to the first position without a match.
 func (r *regExps) all(c *compiled, s goja.String) [][]int32 {
 	var list [][]int32
 	var block []int32

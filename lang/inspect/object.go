@@ -339,7 +339,8 @@ func (p *printer) array(o *goja.Object, class string, depth int) string {
 	return head + text
 }
 
-// elements formats the first elements of an array and returns how many were covered. A run of holes is one entry.
+// elements formats the first elements of an array, and returns how many elements the entries cover. A run of holes is one
+// entry.
 func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, shown int) {
 	for shown < n && len(entries) < p.o.Items {
 		if prop := p.in.property(o, p.in.vm.ToValue(shown)); prop.exists {

@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// A Buffer is the interpreter's part of an ArrayBuffer.
+// A Buffer is the interpreter's representation of an ArrayBuffer.
 type Buffer struct{ at unsafe.Pointer }
 
-// A View is the interpreter's part of a typed array or a DataView. The elements of a DataView are bytes.
+// A View is the interpreter's representation of a typed array or a DataView. The elements of a DataView are bytes.
 type View struct {
 	at     unsafe.Pointer
 	fields *viewFields

@@ -70,7 +70,8 @@ func Self(o *goja.Object) reflect.Value {
 	return reflect.ValueOf(o).Elem().FieldByIndex(selfField.Index).Elem()
 }
 
-// At returns the object at a path of names from an object, such as "Proxy.revocable", and nil for other expressions.
+// At returns the object at a path of names from an object, such as "Proxy.revocable". It returns nil if path is another
+// expression, or no object is there.
 func At(o *goja.Object, path string) *goja.Object {
 	for name := range strings.SplitSeq(path, ".") {
 		if o == nil || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -252,7 +253,7 @@ func (l *layout) text(v goja.Value) (ascii []byte, units []uint16, ok bool) {
 	return nil, nil, false
 }
 
-// A RegExp is the interpreter's part of a regular expression.
+// A RegExp is the interpreter's representation of a regular expression.
 type RegExp struct {
 	self   unsafe.Pointer
 	layout *layout

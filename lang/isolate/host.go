@@ -67,8 +67,8 @@ const processOverhead = 256 << 20
 const frameOverhead = 1 << 20
 
 // Start starts a child and creates an engine in it. The options Modules, Files, Cache, Logger, OnOverdue and OnWarning have no
-// effect; the function passed to [Serve] determines the modules. Policy functions and OnError run in the host process. On Linux
-// the memory limit applies to the whole child.
+// effect; the function passed to [Serve] determines the modules. A Stdin other than nil stands for the host's standard input.
+// Policy functions and OnError run in the host process. On Linux the memory limit applies to the whole child.
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return StartIn(ctx, os.Environ(), opts)
 }

@@ -81,7 +81,7 @@ func (l *Loop) Scope() *Scope { return l.scope }
 // Post queues fn without a scope. It is safe for concurrent use. A queued callback keeps the loop alive.
 func (l *Loop) Post(fn Callback) { l.PostFor(nil, fn) }
 
-// PostFor queues fn for a scope.
+// PostFor queues fn for a scope, like Post.
 func (l *Loop) PostFor(s *Scope, fn Callback) {
 	l.mu.Lock()
 	l.queue = append(l.queue, task{fn, s})
@@ -106,8 +106,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	return l.run(ctx, func() bool { return false }, untilQuiet)
 }
 
-// RunUntil runs callbacks until done, which is called after every callback, returns true. It returns [ErrStalled] if the loop
-// becomes idle first. It returns other errors as Run does.
+// RunUntil runs callbacks until done returns true. done is called at the start and after every callback. RunUntil returns
+// [ErrStalled] if the loop becomes idle first. It returns other errors as Run does.
 func (l *Loop) RunUntil(ctx context.Context, done func() bool) error {
 	return l.run(ctx, done, untilDone)
 }

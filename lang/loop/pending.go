@@ -64,8 +64,8 @@ func (p *Pending) OnCancel(fn func(cause error)) *Pending {
 	return p
 }
 
-// Resolve ends the operation, queues fn, which may be nil, and returns true. If the operation has ended, it returns false. It
-// is safe for concurrent use.
+// Resolve ends the operation, queues fn, which may be nil, and returns true. If the operation has ended or was cancelled, it
+// returns false. It is safe for concurrent use.
 func (p *Pending) Resolve(fn Callback) bool {
 	l := p.loop
 	l.mu.Lock()
@@ -81,8 +81,8 @@ func (p *Pending) Resolve(fn Callback) bool {
 	return true
 }
 
-// Post queues a callback of the operation without ending it. If the operation has ended, it returns false. It is safe for
-// concurrent use.
+// Post queues a callback of the operation without ending it, and returns true. If the operation has ended or was cancelled, it
+// returns false. It is safe for concurrent use.
 func (p *Pending) Post(fn Callback) bool {
 	l := p.loop
 	l.mu.Lock()
@@ -127,7 +127,8 @@ func (l *Loop) Pending() []string {
 	return labels
 }
 
-// Cancel drops all timers and queued callbacks and cancels the pending operations, whose Resolve then has no effect.
+// Cancel drops all timers and queued callbacks and cancels the pending operations. Resolve of these has no effect any more, and
+// their functions from [Pending.OnCancel] are called.
 func (l *Loop) Cancel(cause error) { l.cancel(cause, func(*Scope) bool { return true }) }
 
 // CancelScope is Cancel for the work of one scope.

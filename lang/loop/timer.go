@@ -47,7 +47,7 @@ func (l *Loop) start(t *Timer) {
 	l.rouse()
 }
 
-// Restart starts the timer again with its full duration, also after it has expired, unless it was stopped.
+// Restart starts the timer again with its full duration, also after it has expired, unless it was stopped or cancelled.
 func (t *Timer) Restart() {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()

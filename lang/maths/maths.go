@@ -258,7 +258,7 @@ func toUint32(x float64) uint32 {
 }
 
 // mulHigh returns the upper half of the product of two 32-bit numbers or two 64-bit BigInts. The operands are unsigned if one
-// of them exceeds the signed range.
+// of them exceeds the signed range. It throws for other operands.
 func (f *functions) mulHigh(a, b goja.Value) goja.Value {
 	fail := func(v goja.Value, detail string) {
 		f.host.Throw(&arguments.Error{Func: "Math.mulhi", Name: v.String(), Detail: detail, Advice: "it takes two numbers that are i32, or u32, or two BigInts that are i64, or u64"})

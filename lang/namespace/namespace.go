@@ -1,5 +1,6 @@
 // Package namespace makes the functions of Object and Reflect show the exports behind "import * as" as ECMAScript defines them.
-// They are properties that can be written, but not by scripts. The interpreter keeps such a property as a getter or a constant.
+// They appear as writable properties, although scripts cannot write them. The interpreter keeps such a property as a getter or
+// a constant.
 package namespace
 
 import (

@@ -436,7 +436,7 @@ var beforeOperand = []string{
 	"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield", "instanceof", "extends", "default",
 }
 
-// operandExpected reports whether a slash begins a regular expression.
+// operandExpected reports whether a slash as the next token begins a regular expression.
 func (l *lexer) operandExpected() bool {
 	switch l.prev.kind {
 	case end, open, reset:

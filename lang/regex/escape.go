@@ -42,7 +42,8 @@ func hexDigit(c rune) rune {
 	return -1
 }
 
-// unicodeEscape parses what follows \u and returns the code point, or -1. The parameter unicode allows \u{…} and pairs of escapes.
+// unicodeEscape parses what follows \u and returns the code point, which may be a surrogate. For an invalid escape it returns
+// -1 and consumes nothing. The parameter unicode allows \u{…} and pairs of escapes.
 func (p *parser) unicodeEscape(unicode bool) rune {
 	if unicode && p.peek() == '{' {
 		at := p.at

@@ -19,9 +19,9 @@ var runs = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return rege
 // member matches the call of a method on the value before it.
 var member = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*\.\s*([\p{L}_$][\p{L}\w$]*)\s*\(`) }}
 
-// Chained returns the method that is called on the value of a call, as in x.map(f).sum(). It returns "" if there is none, or if
-// other code might see the value, because the arguments of the method might call a function. The line and the column are those of
-// [Assigned].
+// Chained returns the name of the method that is called on the value of a call, as in x.map(f).sum(). It returns "" if there is
+// none, or if other code might see the value, because the arguments of the method might call a function. The line and the
+// column are those of [Assigned].
 func Chained(text string, line, column int) string {
 	at := offsetOf(text, line, column)
 	if at < 0 || at >= len(text) || text[at] != '(' {

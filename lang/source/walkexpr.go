@@ -551,7 +551,7 @@ func bindBody(e ast.Expression) {
 	}
 }
 
-// simple reports whether parameters are names without default values.
+// simple reports whether parameters are names without default values and without a rest parameter.
 func simple(list *ast.ParameterList) bool {
 	for _, b := range list.List {
 		if _, name := b.Target.(*ast.Identifier); !name || b.Initializer != nil {

@@ -57,8 +57,8 @@ func List(name string, names []string, what string) string {
 	return hint
 }
 
-// edits returns the number of insertions, deletions, replacements and swaps of neighbours from a to b. If there are at least
-// limit, the result may be limit.
+// edits returns the number of insertions, deletions, replacements and swaps of adjacent bytes from a to b. If there are at
+// least limit, the result may be limit.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -6,5 +6,5 @@
 // descriptor in the run time is as good while the goroutine lives, and is in a register or in thread-local storage.
 package goroutine
 
-// Current returns a number that no other running goroutine has. It is never 0.
+// Current returns a number that no other goroutine has as long as this one lives. It is never 0.
 func Current() uint64 { return current() }
