@@ -42,7 +42,7 @@ type runner interface {
 	together(g *interp.Launch) int
 }
 
-// worker is the memory of one goroutine; each engine has its own type.
+// worker is the memory with which one goroutine runs units. Each engine has its own type.
 type worker any
 
 // errUnsupported reports that an engine does not support a kernel.

@@ -28,8 +28,8 @@ const (
 	// chunksPerCore is the number of chunks per core if shortChunk and longChunk allow it. It evens out chunks of different
 	// lengths.
 	chunksPerCore = 16
-	// fewChunks is the minimum number of chunks per core if several units run faster in one call. There are fewer if chunks would
-	// otherwise have less than the units of one call.
+	// fewChunks is the minimum number of chunks per core if several units run faster in one call. There are fewer chunks
+	// if each would otherwise have fewer units than one call.
 	fewChunks = 4
 	// measureAbove is the estimated time of a launch above which every run is measured. Shorter launches are measured until the
 	// cost of their units is known.

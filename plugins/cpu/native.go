@@ -23,7 +23,7 @@ const (
 	fitNative = 2
 )
 
-// checkNative returns the reason why the device cannot load a native image, nil if it can.
+// checkNative returns an error if a native image is for another processor, or if native images cannot run here.
 func (d *device) checkNative(img *offload.Image) error {
 	refuse := func(format string, args ...any) error {
 		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, img.Label)

@@ -37,7 +37,7 @@ type nativeLaunch struct {
 	kernel *nativeKernel
 	size   [3]int
 	items  int
-	group  int // items of a group, 0 if the launch states none: most items per call with PerRange, most threads of a region with OpenMP
+	group  int // items of a group, or 0: the maximum of items per call with PerRange, of threads in a region with OutlinedOpenMP
 	league native.League
 	values []native.Value
 	words  native.Words

@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Occupancy implements [offload.Occupied]. A core runs one group at a time.
+// Occupancy implements [offload.Occupied]. A core runs one group at a time, so all groups fit, and
+// shared memory does not matter.
 func (p *program) Occupancy(k offload.Kernel, items, _ int) (offload.Occupancy, error) {
 	d, most := p.device.Info(), k.Info().GroupItems
 	best := offload.DefaultGroupSize([3]int{1, 1, 1})

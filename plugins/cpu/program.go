@@ -94,7 +94,8 @@ func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel 
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
 
-// variant returns the kernel compiled for the checks. Concurrent first calls may both compile it; one result is kept.
+// variant returns the kernel compiled for the checks. Concurrent first calls may all compile it; one result is kept. An error
+// is not kept.
 func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if int(checks) >= len(k.variants) {
 		return nil, offload.Errorf(offload.InvalidArgument, "launch", "there is no check mode %d", checks).On("", k.info.Name)

@@ -54,7 +54,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 type vectorized struct {
 	program *spmd.Program
 	slow    *interpreted
-	refused atomic.Bool // some launch had no vector code, and used the interpreter
+	refused atomic.Bool // some launch needed a variant that the compiler does not support, and used the interpreter
 }
 
 // prepare returns the vector code for a launch, or the interpreter if there is none, and the number of units. It returns an error if the

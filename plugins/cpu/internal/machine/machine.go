@@ -24,7 +24,7 @@ type Cache struct {
 	Type      string // "data", "instruction" or "unified"
 	Bytes     int64
 	LineBytes int
-	Cores     int // number of cores that share it
+	Cores     int // number of logical cores that share it
 }
 
 // Features returns the processor's extensions, masked by the switch cpu-features.

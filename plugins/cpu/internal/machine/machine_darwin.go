@@ -2,7 +2,7 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// Read returns the properties of this machine.
+// Read returns the properties of this machine, except its clock rate and the lines and cores of caches.
 func Read() Info {
 	var info Info
 	info.Model, _ = unix.Sysctl("machdep.cpu.brand_string")

@@ -15,7 +15,7 @@ type memoryStatus struct {
 	_             [6]uint64
 }
 
-// Read returns the properties of this machine.
+// Read returns the model and the memory of this machine. The other fields stay zero.
 func Read() Info {
 	info := Info{Model: os.Getenv("PROCESSOR_IDENTIFIER")}
 	status := memoryStatus{}

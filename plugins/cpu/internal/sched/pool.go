@@ -1,8 +1,8 @@
 // Package sched distributes work over cores. It splits a range of units, such as the work-groups of a launch, into chunks,
 // which the caller and the pool's workers run in parallel.
 //
-// Starting work takes no lock unless it wakes or starts workers, which it does only for enough work. Idle workers spin briefly
-// before they sleep. The workers are spread evenly over concurrent callers.
+// Starting work takes no lock unless workers must be woken or started. Idle workers spin briefly before they sleep. The workers
+// are spread evenly over concurrent callers.
 package sched
 
 import (

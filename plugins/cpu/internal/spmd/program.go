@@ -113,7 +113,7 @@ func (p *Program) code(s Spec, list func(site int) string) (*exec.Code, error) {
 	return generate(k, options, s, list)
 }
 
-// Describe returns the instruction set and the gangs of the code of a variant.
+// Describe returns a text that names the instruction set and the gangs of a variant's code.
 func (p *Program) Describe(s Spec) string {
 	t := p.options.Target
 	gang := fmt.Sprint(t.Lanes * s.Gang)

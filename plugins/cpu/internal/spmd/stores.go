@@ -10,7 +10,7 @@ const defaultCache = 32 << 20
 
 // stores returns the kind of stores for a launch, by the bytes that it accesses. Outputs that may be streamed are stored non-temporally
 // if these outputs, and all buffers together, are large against the last-level cache; see [uarch.Model]. Otherwise outputs of at least
-// an eighth of the cache are stored by half lines.
+// an eighth of the cache are stored by half lines, on processors where that is faster.
 func (p *Program) stores(g *interp.Launch) plan.Stores {
 	items := g.Size[0] * g.Size[1] * g.Size[2]
 	used, written, streamed := 0, 0, 0

@@ -53,13 +53,13 @@ type Code struct {
 	Ends      []int                // by trap: the offset at which its gang ends, −1 if nowhere
 	Frame     int                  // bytes of a gang's frame
 	Context   int                  // bytes of the context
-	Shared    int                  // offset of shared registers in the context
+	Shared    int                  // offset in the context of the spill slots of shared registers
 	Lanes     int                  // lanes of a gang
 	Width     int                  // items in a row of a gang
 	Height    int                  // rows of a gang
 	Target    *vcode.Target
 	Small     bool // indices have 32 bits: buffers must be smaller than 2 GiB
-	BatchRow  int  // bytes of a row that a batch loads per round; 0 without batches
+	BatchRow  int  // maximum bytes of a row that a batch loads per round, for elements of 4 bytes; 0 without batches
 	Band      int  // rows of a band in column-major order; 0 for row-major order
 	Barrier   bool // the kernel has barriers or group operations: gangs of a group run in turn
 }

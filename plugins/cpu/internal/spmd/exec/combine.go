@@ -147,7 +147,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 		killed[f.get32(abi.FrameIndex)] = true
 	})
 	if w.v.Code.Unchecked {
-		// In unchecked code, the first item's value is the result.
+		// The value of the first active item is the result, and no gang ends.
 		w.eachGang(func(f frame) { w.fill(f, t, bits) })
 		return
 	}

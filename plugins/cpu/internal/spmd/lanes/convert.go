@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Widen emits conversions of 32-bit elements to n registers of 64-bit elements.
+// Widen emits conversions by the instruction op of 32-bit elements to n registers of 64-bit elements.
 func (g *Gang) Widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	out := vcode.NewVecs(g.Func, n)
 	for i, d := range out {
@@ -24,7 +24,8 @@ func (g *Gang) Widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	return out
 }
 
-// Narrow emits conversions of 64-bit elements to half as many registers of 32-bit elements, or to one register if uniform is set.
+// Narrow emits conversions by the instruction op of 64-bit elements to half as many registers of 32-bit elements. If uniform is set, it
+// is one register.
 func (g *Gang) Narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	lower := func(r vcode.Reg) vcode.Reg {
 		d := g.NewVec()

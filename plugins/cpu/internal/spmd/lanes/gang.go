@@ -19,7 +19,7 @@ func (g *Gang) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
 	return d
 }
 
-// MoveImm emits a move of a constant to a general purpose register.
+// MoveImm emits a move of the constant n of type t to a general purpose register.
 func (g *Gang) MoveImm(r vcode.Reg, n int64, t ir.Type) {
 	if n >= 0 && n < 1<<32 || t.Size() < 8 {
 		g.Def(amd64.MOV, r.G4(), vcode.Imm(int64(uint32(n))))
@@ -37,7 +37,7 @@ func (g *Gang) LaneOffsets(i, size int) vcode.Reg {
 	return g.Pattern(data)
 }
 
-// Shuffle returns a new register with elements of two others.
+// Shuffle returns a new register with those elements of a and b that the instruction op selects. how are its further operands.
 func (g *Gang) Shuffle(op amd64.Op, a, b vcode.Reg, how ...vcode.Arg) vcode.Reg {
 	d := g.NewVec()
 	g.Def(op, append([]vcode.Arg{d.Z(), a.Z(), b.Z()}, how...)...)

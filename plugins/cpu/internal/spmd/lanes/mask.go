@@ -145,7 +145,7 @@ func (g *Gang) or(into []vcode.Reg) []vcode.Reg {
 	return into
 }
 
-// Combine emits an operation on two masks into new registers, or those of into.
+// Combine emits an operation on two masks. It returns the result, in the registers of into, or in new ones if into is nil.
 func (g *Gang) Combine(op amd64.Op, a, b, into []vcode.Reg) []vcode.Reg {
 	out := g.or(into)
 	for i, d := range out {

@@ -67,7 +67,7 @@ func HasBinary(op ir.Op, t ir.Type) bool {
 	return ops.of(t) != 0 || t.IsFloat() && (op == ir.Min || op == ir.Max)
 }
 
-// Binary emits an operation on two numbers.
+// Binary emits the operation op on the numbers a and b of type t, with the result in d. [HasBinary] must be true for op and t.
 func (g *Gang) Binary(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 	e := t.Size()
 	if t.IsFloat() && (op == ir.Min || op == ir.Max) {
@@ -95,7 +95,7 @@ func (g *Gang) Op2(op amd64.Op, d, a, b vcode.Reg, elem int) *vcode.Inst {
 	return g.Def(op, d.Z(), a.Z(), b.Z()).Folds(2, elem)
 }
 
-// Unary emits an operation on one number.
+// Unary emits the operation op on the number a of type t, with the result in d. op is Neg, Not, Abs, Sqrt or a rounding.
 func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	e := t.Size()
 	sign := uint64(1) << (8*e - 1)

@@ -74,7 +74,7 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	}
 }
 
-// ready emits the uniform values from which the index v is computed, unless they exist. It returns false if that is impossible.
+// ready emits the uniform values from which the index v is computed, unless registers hold them. It returns false if it cannot.
 // Lane-0 values are computed on demand. depth is the number of operations followed so far, 0 at first.
 func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	l, in := f.l, v.Def

@@ -106,7 +106,7 @@ func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) 
 	drop(n)
 }
 
-// loadsVector reports whether an instruction only loads a vector or broadcasts an element.
+// loadsVector reports whether an instruction only loads a whole vector, or broadcasts an element of memory.
 func loadsVector(in *vcode.Inst) bool {
 	if in.Op == amd64.VBROADCASTSS || in.Op == amd64.VBROADCASTSD {
 		return in.Mode == vcode.ModeDef && in.Mask == 0 && in.N == 2 && in.Args[0].Kind == vcode.ArgReg && in.Args[1].Kind == vcode.ArgMem

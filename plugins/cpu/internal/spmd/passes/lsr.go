@@ -177,7 +177,8 @@ func (r *reducer) invariant(v vcode.Reg) bool {
 	return v != 0 && !slices.ContainsFunc(r.writers[v], r.inside)
 }
 
-// flagsUnused reports whether an addition may follow the instruction at position i, since no later instruction reads the flags.
+// flagsUnused reports whether an addition may follow the instruction at position i. Later instructions must be known not to read the
+// flags that it would overwrite.
 func (r *reducer) flagsUnused(i int32) bool {
 	for i++; int(i) < len(r.f.Insts); i++ {
 		in := &r.f.Insts[i]

@@ -226,7 +226,7 @@ func (s *splitter) piece(begin, end int32) {
 	s.order = s.order[:0]
 }
 
-// chooseOwn creates registers for the profitable uses, and loads the live ones.
+// chooseOwn creates registers for the profitable uses, emits the loads of those that are live at begin, and collects the stores.
 func (s *splitter) chooseOwn(begin int32) {
 	live := s.flow.LiveAt(begin)
 	for _, k := range s.order {

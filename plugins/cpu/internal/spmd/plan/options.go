@@ -16,7 +16,7 @@ type Options struct {
 	// Gang is the number of vector registers of a 32-bit value of a gang: 1, 2 or 4; 0 lets the compiler choose.
 	Gang int
 	// Unchecked compiles without faults. A load out of bounds returns 0, and a store or atomic there does nothing. An
-	// integer division by zero returns 0. A Uniform returns the value of the group's first item.
+	// integer division by zero returns 0. A Uniform returns the value of the first active item.
 	Unchecked bool
 	// Observes reports that the kernel observed its group before optimisation.
 	Observes bool

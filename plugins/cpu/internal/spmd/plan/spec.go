@@ -27,7 +27,7 @@ type Stores uint8
 // Kinds of stores.
 const (
 	PlainStores       Stores = iota
-	HalfLineStores           // half a cache line at a time, for launches whose outputs exceed the inner caches
+	HalfLineStores           // half a cache line at a time if Model.HalfLines is set, for launches whose outputs exceed the inner caches
 	NonTemporalStores        // past the caches, for launches whose memory is too large for them
 )
 

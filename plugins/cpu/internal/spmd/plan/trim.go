@@ -81,8 +81,8 @@ func (t *trimmer) block(b *ir.Block) {
 	}
 }
 
-// terms adds the bounds among the comparisons in the condition v, which an item needs to be want in order to go on. An And that
-// must be true, or an Or that must be false, determines both of its operands.
+// terms adds the bounds among the comparisons in the condition v. Only items for which v equals want go on. An And that must be true,
+// or an Or that must be false, determines both of its operands.
 func (t *trimmer) terms(v *ir.Value, want bool) {
 	in := v.Def
 	switch {

@@ -28,8 +28,8 @@ type Mode uint8
 
 // Modes of access to the first operand.
 const (
-	ModeUse Mode = iota // reads it
-	ModeDef             // writes it
+	ModeUse Mode = iota // does not change it, unless it is in memory
+	ModeDef             // writes it without reading it
 	ModeMod             // reads and writes it
 )
 
