@@ -22,7 +22,8 @@ import (
 const (
 	// runAlone is the estimated time on one core up to which a launch uses no other cores.
 	runAlone = 30 * time.Microsecond
-	// shortChunk and longChunk bound the time of a chunk: long ones delay a stop and let cores finish unevenly.
+	// shortChunk and longChunk bound the time for which the size of a chunk is chosen. Long chunks delay a stop and let cores finish
+	// unevenly.
 	shortChunk = 5 * time.Microsecond
 	longChunk  = 500 * time.Microsecond
 	// chunksPerCore is the number of chunks per core if shortChunk and longChunk allow it. It evens out chunks of different

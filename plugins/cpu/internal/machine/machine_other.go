@@ -2,5 +2,5 @@
 
 package machine
 
-// Read returns the zero Info on other systems.
+// Read returns the zero Info on systems other than Linux, macOS and Windows.
 func Read() Info { return Info{} }

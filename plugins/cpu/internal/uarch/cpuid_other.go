@@ -2,5 +2,5 @@
 
 package uarch
 
-// identify returns the zero identity on other architectures.
+// identify returns the zero identity on architectures other than amd64.
 func identify() identity { return identity{} }

@@ -166,7 +166,7 @@ func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&
 
 // Run runs units [first, last) of the worker's launch. It returns the recorded fault, that of the earliest item if several trapped, or
 // nil. It ends early after a cancellation, and after a fault if the kernel does not observe its group. A brief run takes
-// microseconds: it stays on its goroutine, and a panic of a trap service becomes an error. Other errors are those of the guard, such
+// microseconds: it runs on its goroutine's stack, and a panic of a trap service becomes an error. Other errors are those of the guard, such
 // as a fault of the machine code.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {

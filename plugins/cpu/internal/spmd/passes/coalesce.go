@@ -82,8 +82,8 @@ func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 }
 
 // takeOver computes a value in the register of a variable that dies at the value's definition. The variable's next write must
-// not come before the last mention of the value, and must be in the same basic block. at has the mentions of each register, in order. A register
-// that is live across a barrier stays spilled, so it is not reused for values with more than two mentions.
+// not come before the last mention of the value, and must be in the same basic block. at has the mentions of each register, in
+// order. A register that is live across a barrier stays spilled, so it is not reused for values with more than two mentions.
 func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
 	piece := f.Scratch.Ints.Make(len(f.Insts)) // by instruction: the number of its basic block
 	n := int32(0)

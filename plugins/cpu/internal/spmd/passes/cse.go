@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// CSE eliminates common subexpressions of vectors in a basic block. They occur in 2-D gangs, whose rows have equal values
-// that depend only on x.
+// CSE eliminates common subexpressions of vectors in a basic block. They occur in 2-D gangs: values that depend only on x are
+// equal in all rows.
 func CSE(f *vcode.Func) {
 	m := mover{f: f}
 	m.findWriters()

@@ -120,7 +120,8 @@ func (m *mover) findWriters() {
 	}
 }
 
-// movable reports whether LICM may move an operation, which writes only its first operand, and flags that no instruction reads.
+// movable reports whether LICM may move instructions of an operation. Such an operation writes only its first operand, and flags that
+// no instruction reads.
 func movable(op amd64.Op) bool {
 	switch op {
 	case amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,

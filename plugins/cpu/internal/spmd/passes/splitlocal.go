@@ -130,7 +130,7 @@ func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end in
 	return s
 }
 
-// constant adds a constant to the values if only machine instructions of the run mention it; its spill slot is the constant
+// constant adds a constant to the values if the run mentions it, and only in machine instructions. Its spill slot is the constant
 // pool.
 func (s *local) constant(r vcode.Reg, at []int32) {
 	from, _ := slices.BinarySearch(at, s.begin)

@@ -126,7 +126,7 @@ func (in *Inst) Moves() bool {
 			in.Op == amd64.MOV && in.Args[0].Size == 8)
 }
 
-// Copies reports whether the instruction copies a whole general purpose register.
+// Copies reports whether the instruction only copies a whole general purpose register to another.
 func (in *Inst) Copies() bool { return in.Kind == KindOp && in.Moves() && in.Op == amd64.MOV }
 
 // Jumps reports whether the instruction jumps to a label, and whether it is unconditional.
@@ -137,7 +137,7 @@ func (in *Inst) Jumps() (jump, always bool) {
 	return in.Op.IsJump(), in.Op == amd64.JMP
 }
 
-// LoadsWhole reports whether the instruction loads a whole vector and does nothing else.
+// LoadsWhole reports whether the instruction only loads a vector from memory, with all of its elements.
 func (in *Inst) LoadsWhole() bool {
 	return (in.Op == amd64.VMOVUPS || in.Op == amd64.VMOVUPD) && in.Mode == ModeDef && in.Mask == 0 && in.N == 2 &&
 		in.Args[0].Kind == ArgReg && in.Args[1].Kind == ArgMem

@@ -26,7 +26,7 @@ type Buffers struct {
 // keptInsts is the maximum capacity of a kept buffer, in instructions.
 const keptInsts = 2048
 
-// Take returns empty buffers for a compilation, whose assembler is limited to the features.
+// Take returns empty buffers for a compilation. Their assembler accepts the instructions of these features.
 func (w *Workspace) Take(features amd64.Features) *Buffers {
 	w.mu.Lock()
 	b := w.spare.Value()
@@ -43,8 +43,8 @@ func (w *Workspace) Take(features amd64.Features) *Buffers {
 	return b
 }
 
-// Put keeps the buffers of a compilation for others, with the lists of its function. It drops buffers with lists that are too
-// large.
+// Put keeps the buffers of a finished compilation for later ones, with the lists of its function f. It drops the buffers if a list
+// of instructions is too large.
 func (w *Workspace) Put(b *Buffers, f *Func) {
 	if cap(f.Insts) <= keptInsts && cap(f.Spare) <= keptInsts {
 		b.Insts, b.Spare, b.Regs = f.Insts[:0], f.Spare[:0], f.Regs[:0]
