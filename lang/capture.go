@@ -75,7 +75,8 @@ type Capture struct {
 	Assigned []diag.Position
 	// Prompt marks a variable of the prompt, to which later lines may assign.
 	Prompt bool
-	// Function describes the value if it is a function, native ones included, and is nil for others. Recursive functions form cycles.
+	// Function describes the value if it is a function, native ones included, and is nil for others. Recursive functions form
+	// cycles.
 	Function *FunctionInfo
 }
 

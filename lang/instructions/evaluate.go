@@ -91,7 +91,8 @@ func Evaluate(vm *goja.Runtime, t *Text) goja.Value {
 	return m.evaluate(t, (*names)(unsafe.Add(unsafe.Pointer(vm), the.state.globals)))
 }
 
-// evaluate runs a text as global code, or as code of the function at hand if global is nil. It follows the interpreter's own eval.
+// evaluate runs a text as global code, or as code of the function at hand if global is nil, and returns its completion value.
+// It panics with what the text throws. It follows the interpreter's own eval.
 func (m *machine) evaluate(t *Text, global *names) goja.Value {
 	tree, strict := t.Parse()
 	inGlobal := global != nil || !m.inFunction()
@@ -123,7 +124,7 @@ func (m *machine) evaluate(t *Text, global *names) goja.Value {
 	return value
 }
 
-// evaluateText calls eval or another function with that name.
+// evaluateText executes the instruction that calls eval, or another function with that name.
 func evaluateText(r *replacement, m *machine) { m.call(r, int(*(*uint32)(r.original.data))) }
 
 // evaluateSpread is like evaluateText for arguments with a spread.

@@ -26,8 +26,9 @@ func NewFunction(vm *goja.Runtime, name string, call func(goja.FunctionCall) goj
 	return newNativeFunc(vm, call, unistring.NewFromString(name), 0)
 }
 
-// NewObject returns an object whose properties are made when they are first used, as the interpreter makes those of builtins. define
-// defines a property of another object with the name at an index of names. Of equal names the last counts, in the place of the first.
+// NewObject returns an object whose properties are made when they are first used, as the interpreter makes those of builtins.
+// define(o, at) defines a property with the name names[at] on o, another object. Of equal names the last counts, in the place
+// of the first.
 func NewObject(vm *goja.Runtime, names []string, define func(o *goja.Object, at int)) *goja.Object {
 	o := vm.NewObject()
 	if Check() != nil {

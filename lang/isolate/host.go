@@ -201,12 +201,12 @@ func (e *Engine) Run(ctx context.Context, name, text string) (json.RawMessage, e
 	return e.call(ctx, request{Op: opRun, Name: name, Text: text})
 }
 
-// RunFile runs a file like [lang.Engine.RunFile].
+// RunFile runs a file like [lang.Engine.RunFile], and returns its exports as JSON.
 func (e *Engine) RunFile(ctx context.Context, path string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opFile, Name: path})
 }
 
-// Import loads a module like [lang.Engine.Import].
+// Import loads a module like [lang.Engine.Import], and returns its exports as JSON.
 func (e *Engine) Import(ctx context.Context, specifier string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opImport, Name: specifier})
 }

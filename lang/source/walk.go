@@ -174,7 +174,8 @@ func (w *walker) list(list *[]ast.Statement) {
 	*list = out
 }
 
-// declarations visits the bindings of a declaration and splits it after each function, where the mark is inserted.
+// declarations visits the bindings of a declaration and appends it to out. It splits the declaration after each function, where
+// it inserts the mark. part makes a declaration of some of the bindings.
 func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part func([]*ast.Binding) ast.Statement) []ast.Statement {
 	var run []*ast.Binding
 	for _, b := range list {
