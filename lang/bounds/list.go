@@ -145,8 +145,8 @@ func checkScripted(b *Bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// checkFillUnlimited checks fills like checkFill, for an engine without limits. An object that only resembles an array can
-// be filled at its end.
+// checkFillUnlimited checks fills like checkFill, for an engine without limits. For an object that only resembles an array it
+// counts only the elements from the start of the fill on.
 func checkFillUnlimited(b *Bounds, name string, c goja.FunctionCall) {
 	start, ok := c.Argument(1).Export().(int64)
 	if ok && start != 0 && builtins.Scripted(name, c) {

@@ -29,7 +29,7 @@ type Explainer struct {
 // lookup is the lookup of a member that the objects of a class lack.
 type lookup struct{ class, member string }
 
-// Known tells what an interpreter's scripts consist of.
+// Known describes the files and modules that an interpreter's scripts use.
 type Known interface {
 	// SourceText returns the text of a loaded file.
 	SourceText(file string) (string, bool)

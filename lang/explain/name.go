@@ -21,8 +21,8 @@ var declarations = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:const|let|var|function|class)\s+([\p{L}\w$]+)`)
 }}
 
-// Name adds a hint to the error of an unknown name, such as a similar name. The interpreter reports the position of a call's
-// parenthesis; the name precedes it.
+// Name adds a hint to the error of an unknown name, such as a similar name. If the reported position is that of a call's
+// parenthesis behind the name, Name moves it to the name.
 func (x *Explainer) Name(d *diag.Diagnostic) {
 	name, ok := strings.CutSuffix(d.Message, " is not defined")
 	if !ok || d.Hint != "" {

@@ -18,7 +18,7 @@ const Large = 1 << 20
 type Watcher struct {
 	Shift func(bits *big.Int) // before a shift makes a BigInt of more than about a million bits; it may throw
 	Join  func(bytes uint64)  // before strings are joined to a large one; it may throw
-	Catch func(goja.Value)    // before a catch block with a parameter has a value; it must not throw
+	Catch func(goja.Value)    // with the caught value, before a catch block with a parameter begins; it must not throw
 	Grow  func()              // after about a thousand objects and arrays of literals; it must not throw
 }
 

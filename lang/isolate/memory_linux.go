@@ -65,7 +65,7 @@ func (m *Memory) Bytes(n int) ([]byte, error) {
 	return mapped[:n:n], nil
 }
 
-// Size returns the size of the memory.
+// Size returns the size of the memory in bytes.
 func (m *Memory) Size() (int, error) {
 	info, err := m.file.Stat()
 	if err != nil {

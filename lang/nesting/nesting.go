@@ -35,7 +35,7 @@ const maxDoubled = 14
 // expression with an object, an array or dots again as parameters of an arrow function.
 const maxReread = 16
 
-// beforeReread are the words after which such parentheses are not those of a call.
+// beforeReread are the words after which parentheses are not those of a call, so that maxReread concerns them.
 var beforeReread = []string{"async", "function", "let"}
 
 // maxArrows is the maximum number of arrow functions in a short text with ambiguous slashes; each may double the time.

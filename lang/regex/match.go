@@ -126,7 +126,7 @@ func candidate[E unit](p *Program, text []E, at int) int {
 	return -1
 }
 
-// index returns the first position of an ASCII text at or after another, or -1.
+// index returns the first position from at on at which text contains what, which is ASCII, or -1.
 func index[E unit](text []E, what []byte, at int) int {
 	if b, ok := any(text).([]byte); ok {
 		if i := bytes.Index(b[at:], what); i >= 0 {

@@ -10,7 +10,7 @@ import (
 // The interpreter's compiler computes operations on constants with its own instructions, which differ from those that package
 // instructions puts into programs. Constants whose result would differ are hidden from the compiler.
 
-// bitsLimit is the magnitude from which the interpreter does not convert numbers to integers.
+// bitsLimit is the magnitude from which on the interpreter does not convert numbers to integers as ECMAScript defines.
 const bitsLimit = 1 << 63
 
 // hidden returns an expression with the value of e that the compiler does not evaluate.

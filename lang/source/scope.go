@@ -106,7 +106,8 @@ func (s *scope) declares(id *ast.Identifier) bool {
 	return b != nil && b.node == id
 }
 
-// resolve binds every reference and records the captures of each function.
+// resolve binds every reference. It records the assignments of each binding, the captures of each function, and the Writes of a
+// prompt line.
 func (w *walker) resolve() {
 	for _, r := range w.refs {
 		b := r.scope.lookup(r.name)

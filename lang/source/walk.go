@@ -482,7 +482,7 @@ func (w *walker) forInto(into ast.ForInto, source *ast.Expression, body *ast.Sta
 	w.loopBody(body)
 }
 
-// loopBody visits the body of a loop and inserts an iteration count if enabled.
+// loopBody visits the body of a loop, and inserts a call that counts the iterations if the option CountLoops is set.
 func (w *walker) loopBody(body *ast.Statement) {
 	w.statement(body)
 	if !w.countLoops {
