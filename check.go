@@ -41,8 +41,8 @@ func (p *Pipeline) Check(ctx context.Context, in Data) (found error) {
 	return found
 }
 
-// CheckPipeline loads a pipeline, checks it as [Pipeline.Check] does and closes it. Problems of the declaration are returned all at
-// once, too.
+// CheckPipeline loads a pipeline, checks it as [Pipeline.Check] does and closes it. Problems of the declaration are also
+// returned all at once. If there is no problem, the error is that of closing the pipeline.
 func (r *Runtime) CheckPipeline(ctx context.Context, path string, opts PipelineOptions, in Data) error {
 	p, err := r.LoadPipeline(ctx, path, opts)
 	if err != nil {

@@ -110,7 +110,7 @@ type Stats struct {
 	Time      time.Duration // sum of the durations of ended runs, waiting included
 }
 
-// Stats returns the counts of runs.
+// Stats returns the counts of runs, all 0 for a nil Pipeline.
 func (p *Pipeline) Stats() Stats {
 	if p == nil {
 		return Stats{}
@@ -125,12 +125,12 @@ func (p *Pipeline) Stats() Stats {
 
 // counts are the counters behind [Stats].
 type counts struct {
-	begun, running        atomic.Int64 // now
+	begun, running        atomic.Int64 // runs that have begun and not ended, and those of them that have an instance
 	ended, failed, loaded atomic.Uint64
 	time                  atomic.Int64
 }
 
-// end counts a run that began at start.
+// end counts the end of a run that began at start. failed is the run's error, or nil.
 func (c *counts) end(start time.Time, failed error) {
 	c.begun.Add(-1)
 	c.ended.Add(1)

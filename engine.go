@@ -162,7 +162,7 @@ func (o *EngineOptions) check() error {
 	return nil
 }
 
-// modules returns the registry of an engine with its own queues and the program's modules.
+// modules returns the registry of a new engine: the modules of the runtime and those of opts. The engine has queues of its own.
 func (r *Runtime) modules(opts *EngineOptions) (*bindings.Registry, error) {
 	if err := service.Check(opts.Services); err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ type program interface {
 
 func (i *instance) device() string { return i.pipeline.Choice().Device }
 
-// load makes an instance, which is busy and among those that exist. needed tells whether a run waits for it.
+// load makes a busy instance and adds it to p.live. needed tells whether a run waits for the instance.
 func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, failed error) {
 	start := time.Now()
 	var of *Pipeline // that a run waits for
@@ -112,8 +112,8 @@ func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, fai
 	}}, nil
 }
 
-// take returns an idle instance, a new one, or the next that becomes idle. It fails if ctx ends, the pipeline is closed, or the
-// load of a new one fails.
+// take returns an idle instance, a new one, or the next that becomes idle. Idle instances whose device is lost are replaced. It
+// fails if ctx ends, the pipeline is closed, or the load of a new one fails.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if p.isEnded() {
@@ -184,8 +184,8 @@ func (p *Pipeline) forgo(next chan *instance) *instance {
 	}
 }
 
-// offer passes an instance to the run that waits longest, or keeps it. It passes nil for a replacement that failed. The caller holds
-// the lock.
+// offer passes an instance to the run that waits longest. If no run waits, the instance becomes idle. i is nil for a
+// replacement that failed. The caller holds the lock.
 func (p *Pipeline) offer(i *instance) {
 	switch {
 	case len(p.waiting) > 0:
@@ -198,7 +198,8 @@ func (p *Pipeline) offer(i *instance) {
 	}
 }
 
-// replace closes an instance and makes another one in the background. The caller holds the lock, and the pipeline has not ended.
+// replace removes an instance from p.live. In the background it then closes the instance and makes another one. The caller
+// holds the lock, and the pipeline has not ended.
 func (p *Pipeline) replace(i *instance) {
 	p.drop(i)
 	p.making++
@@ -217,7 +218,7 @@ func (p *Pipeline) replace(i *instance) {
 	})
 }
 
-// drop removes an instance from those that exist. The caller holds the lock.
+// drop removes an instance from p.live. The caller holds the lock.
 func (p *Pipeline) drop(i *instance) {
 	p.live = slices.DeleteFunc(p.live, func(other *instance) bool { return other == i })
 }
@@ -256,8 +257,8 @@ func (p *Pipeline) isEnded() bool {
 	}
 }
 
-// giveBack returns an instance for the next run. A run that was stopped may have left the script's variables in any state, so
-// its instance is replaced. No run waits for that while others are idle.
+// giveBack ends a busy run, whose error was err, and keeps its instance for the next run. A run that was stopped may have left
+// the script's variables in any state. Its instance is replaced in the background, or only closed if the pipeline has ended.
 func (p *Pipeline) giveBack(i *instance, err error) {
 	if survives(err) {
 		p.leave(i)
@@ -289,7 +290,7 @@ func survives(err error) bool {
 	return false
 }
 
-// leave ends a busy run and keeps its instance, unless it is nil or the pipeline has ended.
+// leave ends a busy run and keeps its instance i, which may be nil. If the pipeline has ended, leave closes i instead.
 func (p *Pipeline) leave(i *instance) {
 	p.mu.Lock()
 	p.busy--
@@ -308,7 +309,7 @@ func (p *Pipeline) leave(i *instance) {
 	}
 }
 
-// close removes an instance from those that exist, and closes it.
+// close removes an instance from p.live and closes it.
 func (p *Pipeline) close(i *instance) error {
 	p.mu.Lock()
 	p.drop(i)

@@ -154,7 +154,7 @@ func (p *Pipeline) files() []string {
 	return p.opts.Engine.cache.Files()
 }
 
-// copied converts the result of an isolated engine, which bounds its size, to a value.
+// copied converts the result of an isolated engine, JSON of limited size, to a value. If err is not nil, copied returns it.
 func (e *Engine) copied(ctx context.Context, result json.RawMessage, err error) (*Value, error) {
 	if err != nil {
 		return nil, err

@@ -35,7 +35,8 @@ const (
 	KindObject      Kind = "object" // any other object, such as the exports of a module
 )
 
-// Kind returns the value's kind, without running code of the script. The error is that of a context or engine that has ended.
+// Kind returns the value's kind, without running code of the script. The error is that of a context or engine that has ended,
+// or of a value that no engine returned.
 func (v *Value) Kind(ctx context.Context) (kind Kind, err error) {
 	err = v.do(ctx, func(*goja.Runtime) error {
 		kind = Kind(convert.Kind(v.value))

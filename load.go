@@ -20,7 +20,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// Settings are values of a T and where each comes from.
+// Settings are a value of type T, and the source of each of its fields.
 type Settings[T any] struct {
 	Value T
 
@@ -36,9 +36,9 @@ type Source struct {
 }
 
 // Load fills a struct from its defaults and then from each source; later sources take precedence. It then checks the rules of
-// the tags `check:"…"`, see package bindings/config. A field with `orepl:"name,required"` must be set by a source. Last, Load calls
-// the method Check() error of T or *T, if there is one. The error has every value that does not fit, each with its source and
-// name.
+// the tags `check:"…"`, see package bindings/config. A field with `orepl:"name,required"` must be set by a source. If all
+// values fit, Load last calls the method Check() error of T or *T, if there is one. The error has every value that does not
+// fit, each with its source and name.
 func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[T], error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -441,6 +441,7 @@ func ofGroups(prefix string, fields []config.Field, known map[string]string) (fa
 }
 
 // misspelt returns an error for each variable with the prefix that is no setting, but a letter away from one that is not set.
+// Without a prefix it returns nil.
 func misspelt(prefix string, fields []config.Field) (failed []error) {
 	if prefix == "" { // all variables of the process have it
 		return nil
@@ -490,10 +491,10 @@ func variable(prefix string, path []string) string {
 	return prefix + "_" + b.String()
 }
 
-// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set,
-// whose other flags are parsed, too. A flag of a list or map that is repeated adds to it. The help of the set shows what a
-// setting is without its flag. Secrets have flags only if their tag says `orepl:"name,flag"`, since others see the command lines
-// of programs. The error is flag.ErrHelp if the arguments ask for help.
+// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a
+// set, whose other flags are parsed, too. A flag of a list or map that is repeated adds to it. The help of the set shows the
+// value that a setting has without its flag. Secrets have flags only if their tag says `orepl:"name,flag"`, since others see
+// the command lines of programs. The error is flag.ErrHelp if the arguments ask for help.
 func FromFlags(set *flag.FlagSet, arguments []string) Source {
 	at := func(f *config.Field) string {
 		if !f.Flag {

@@ -38,7 +38,7 @@ type Function struct {
 	Example   string
 }
 
-// bound converts modules to the form of engines.
+// bound converts modules of the program to modules of package bindings.
 func bound(modules []Module) ([]bindings.Module, error) {
 	list := make([]bindings.Module, len(modules))
 	for i, m := range modules {
@@ -50,7 +50,8 @@ func bound(modules []Module) ([]bindings.Module, error) {
 	return list, nil
 }
 
-// binding converts the module to the form of engines.
+// binding converts the module to one of package bindings. A function without a name, or with a Func that is no function, is an
+// error.
 func (m Module) binding() (bindings.Module, error) {
 	for _, f := range m.Functions {
 		if f.Name == "" || f.Func == nil {

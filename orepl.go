@@ -73,7 +73,7 @@ func init() {
 	inside.Lang = func(engine any) *lang.Engine { return engine.(*Engine).lang }
 }
 
-// observe passes a span of a pipeline that ends now to the hook, if there is one.
+// observe ends the span s of the pipeline p now, and passes it to the hook, if there is one.
 func (r *Runtime) observe(ctx context.Context, s observe.Span, p *Pipeline) {
 	if r.hook != nil {
 		s.Name, s.Owner, s.Duration, s.Context = filepath.Base(p.path), p.opts.Engine.Name, time.Since(s.Start), ctx
@@ -84,7 +84,7 @@ func (r *Runtime) observe(ctx context.Context, s observe.Span, p *Pipeline) {
 	}
 }
 
-// Open returns a new runtime.
+// Open returns a new runtime. An error of opts.Modules is returned when an engine is made.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
 	r := &Runtime{session: s, arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
@@ -104,7 +104,7 @@ func Open(opts Options) *Runtime {
 	return r
 }
 
-// newRegistry returns the registry of the modules that scripts can import.
+// newRegistry returns the registry of the modules that scripts can import: orepl's, the runtime's, and those in added.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module, suite *testjs.Suite) (registry *bindings.Registry, err error) {
 	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays), graphjs.Extension())
 	list := append(std.Modules(), offloadjs.Module(r.inside.Environment, opts), kernellang.Module(), kernellib.Module(), testjs.Module(suite), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),

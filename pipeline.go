@@ -51,7 +51,7 @@ type Pipeline struct {
 	opts     PipelineOptions
 	declared program // the first instance's, for its declaration
 	counts   counts
-	key      any // runKey
+	key      any // the runKey that marks contexts of its runs
 
 	slots    chan struct{} // one slot per concurrent run
 	ended    chan struct{} // closed by Close
@@ -59,7 +59,7 @@ type Pipeline struct {
 	idle     []*instance   // most recently used last
 	live     []*instance   // all that exist, in order of their loads
 	snapshot *esm.Snapshot // files that isolated instances share; nil before the first one
-	failed   []string      // files that an isolated script read that failed to load
+	failed   []string      // files that an isolated script read before its load failed
 	busy     int           // runs that hold an instance or wait for one
 	empty    chan struct{} // closed when the pipeline has ended and no run is busy
 
@@ -82,7 +82,8 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 	return p, nil
 }
 
-// loadPipeline is LoadPipeline. After a failure of the script it also returns the pipeline, which knows the files that it read.
+// loadPipeline is LoadPipeline. After a failure of the script it also returns the pipeline, whose method files returns those
+// that the script read.
 func (r *Runtime) loadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (faile
 	return failed
 }
 
-// errPanic is the error of a run until it returns.
+// errPanic is the error of a run that ends by a panic; its instance is replaced.
 var errPanic = errors.New("the run did not return")
 
 // usable returns an error if the pipeline was not loaded or the context is nil.
@@ -319,7 +320,7 @@ func (p *Pipeline) calls(ctx context.Context) bool {
 	return slices.ContainsFunc(p.live, func(i *instance) bool { return i.runner.Load() == me })
 }
 
-// Data are the inputs or outputs of a run, by name.
+// Data are the inputs and parameters of a run, or its outputs, by name.
 type Data map[string]any
 
 // Array is data with one to three dimensions in row-major order.

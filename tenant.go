@@ -116,8 +116,8 @@ func denied(verb string) func(string) error {
 }
 
 // denyRest makes the policy deny each kind of access to files, programs and native code for which it has no function. The files
-// that the program names can be read nevertheless. With [EngineOptions.Files] it leaves the policy unchanged, since the engine
-// itself denies the rest.
+// in the result, which the program names, can be read nevertheless. With [EngineOptions.Files] it leaves the policy unchanged,
+// since the engine itself denies the rest.
 func (o *EngineOptions) denyRest() *ownFiles {
 	own := &ownFiles{dir: o.Dir}
 	if o.Files != nil { // the engine itself denies what is not allowed
@@ -145,7 +145,7 @@ type ownFiles struct {
 	names map[string]func(string) error // tests whether a path is that of the file, by the path that the program passed
 }
 
-// add permits reads of a file. It ignores a path at which nothing exists.
+// add permits reads of a file. It does nothing for a path at which nothing exists, or if others is nil.
 func (f *ownFiles) add(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -41,7 +41,7 @@ type Watched struct {
 
 	mu      sync.Mutex
 	current *Pipeline
-	ending  []*Pipeline // replaced ones with runs
+	ending  []*Pipeline // replaced pipelines that still have runs
 	closed  bool        // Close was called
 
 	takes     declaration   // of the first version, on which callers rely
@@ -51,7 +51,7 @@ type Watched struct {
 
 	stop  context.CancelFunc
 	ended chan struct{}  // closed when the watcher has ended
-	old   sync.WaitGroup // replaced pipelines with runs
+	old   sync.WaitGroup // one per pipeline in ending
 }
 
 // Watch loads a pipeline and looks for changes of the files that it read while it loaded. Changed files are loaded as a new
@@ -116,7 +116,8 @@ func (w *Watched) Params() []Param { return w.Pipeline().Params() }
 // Stats returns the numbers of runs and instances of the current version, see [Pipeline.Stats]. A reload begins them anew.
 func (w *Watched) Stats() Stats { return w.Pipeline().Stats() }
 
-// Parse adds the parameters of a request to in by the declaration of the current version, see [Pipeline.Parse].
+// Parse returns a copy of in with values from the texts of a request, by the declaration of the current version, see
+// [Pipeline.Parse].
 func (w *Watched) Parse(texts map[string][]string, in Data) Data {
 	return w.Pipeline().Parse(texts, in)
 }
@@ -180,8 +181,8 @@ type version struct {
 	disk.Version
 }
 
-// state returns the versions of files, those that a pipeline read while it loaded, and others. It also has their folders
-// watched.
+// state returns the versions of the files that p read while it loaded, and of others, sorted by path. If the system notifies
+// the watcher of changes, state also has the folders of these files watched.
 func (w *Watched) state(p *Pipeline, others ...string) []version {
 	paths := append(slices.Clone(p.files()), others...)
 	slices.Sort(paths)
@@ -321,7 +322,8 @@ func passes(err error) bool {
 
 var errChanged = errors.New("the files changed again while they were loaded")
 
-// untilChanged returns a context that ends with the cause errChanged when files have other versions. end ends it in any case.
+// untilChanged returns a context that ends with the cause errChanged when files no longer have the versions of list. end ends
+// the context in any case and waits for the goroutine that checks the files.
 func (w *Watched) untilChanged(ctx context.Context, list []version) (attempt context.Context, end func()) {
 	attempt, cancel := context.WithCancelCause(ctx)
 	var notified <-chan struct{}
@@ -365,7 +367,7 @@ func before(list, earlier []version) []version {
 	return list
 }
 
-// load returns a new version with files as they are now.
+// load loads a new version from the files as they are now. It returns the results of loadPipeline.
 func (w *Watched) load(ctx context.Context) (*Pipeline, error) {
 	return w.rt.loadPipeline(ctx, w.path, w.opts.Pipeline)
 }

@@ -96,7 +96,7 @@ func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
 	return queue.New(d, queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred}), nil
 }
 
-// Bytes implements [queue.Device]: package queue checks ranges and calls Copy and Fill with parts of it.
+// Bytes implements [queue.Device]. Package queue checks ranges, and calls Copy and Fill with parts of the result.
 func (d *device) Bytes(m offload.Memory) ([]byte, error) {
 	b, ok := m.(*block)
 	if !ok || b.device != d {

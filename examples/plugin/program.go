@@ -27,7 +27,7 @@ type kernel struct {
 	code   map[bool]*interp.Program // by whether it looks for races
 }
 
-// CheckImage states how well an image fits: a plugin with a compiler of its own prefers its native format.
+// CheckImage returns 1 for kernel IR and an error for anything else. A plugin with a native format would return more for it.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	if !ir.IsBinary(img.Data) {
 		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.id, img.Label)
@@ -121,7 +121,7 @@ func (l *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
-// located returns an error about the launch: with its device, its kernel and its place in the script.
+// located adds the launch's device, kernel and place in the script to e, and returns e.
 func (l *launch) located(e *offload.Error) *offload.Error {
 	e.Pos = l.pos
 	return e.On(l.device.id, l.kernel.info.Name)

@@ -42,7 +42,7 @@ func Build(t testing.TB, name, source string, flags ...string) string {
 	return out
 }
 
-// SharedObject compiles a C source to a shared object.
+// SharedObject compiles a C source to a shared object and returns its bytes.
 func SharedObject(t testing.TB, source string, flags ...string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(Build(t, "source.c", source, append([]string{"-O2", "-shared", "-fPIC"}, flags...)...))

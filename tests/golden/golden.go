@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Compare reports the first line in which got differs from a file. With update it writes the file first.
+// Compare fails the test at the first line in which got differs from a file. With update it writes the file first.
 func Compare(t testing.TB, file, got string, update bool) {
 	t.Helper()
 	if update {

@@ -71,7 +71,7 @@ type Limits struct {
 // ErrTooLong reports that an evaluation exceeded its steps.
 var ErrTooLong = errors.New("the launch takes too many steps")
 
-// Evaluate evaluates a launch on these buffers, by parameter, instead of the case's.
+// Evaluate evaluates the launch of c on buffers, indexed by parameter, instead of the buffers of c. It stores results in them.
 func Evaluate(c *oracle.Case, buffers [][]byte, limits Limits) (out *oracle.Outcome, err error) {
 	k := c.Kernel
 	l := &launch{k: k, size: c.Size, subgroup: c.SubgroupSize, unchecked: c.Unchecked, limits: limits, out: &oracle.Outcome{Data: buffers}, began: time.Now()}
@@ -242,7 +242,8 @@ func (g *group) meet(in *ir.Instr, items []*item) {
 	}
 }
 
-// exchange collects the operands of the present items, calls work on them, and distributes the results.
+// exchange collects the operands of the present items, and absent for the others. It calls work on them, and distributes the
+// results.
 func exchange(in *ir.Instr, items []*item, absent uint64, work func(t []uint64)) {
 	t := make([]uint64, len(items))
 	for n := range t {

@@ -187,7 +187,7 @@ func (t *item) coordinate(in *ir.Instr) int {
 	return l.subgroup
 }
 
-// locate returns the element of an access. ok is false for an index out of bounds.
+// locate returns the element of an access. ok is false for an index out of bounds, which is a fault unless checks are off.
 func (t *item) locate(in *ir.Instr) (element []byte, scalar ir.Type, ok bool) {
 	l, a := t.g.l, in.Array
 	var memory []byte

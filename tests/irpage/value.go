@@ -218,7 +218,7 @@ func binaryInt(op ir.Op, t ir.Type, a, b uint64) uint64 {
 	return lowOf(x)
 }
 
-// extend returns an integer or bool register in 64 bits. Unsigned 64-bit values are reinterpreted.
+// extend returns the value of an integer or bool register. Of an unsigned 64-bit value it returns the bits.
 func extend(t ir.Type, b uint64) int64 {
 	if t.IsSigned() {
 		return signed(t, b)

@@ -56,7 +56,8 @@ func (p *Program) Compile() (*kernel.Compiled, error) {
 	return f.Compile(args, p.Options)
 }
 
-// launch returns the oracle's case of the compiled program.
+// launch returns the case of package oracle for the program, compiled as c, with the kernel k. A number that its type cannot
+// hold is an error.
 func (p *Program) launch(c *kernel.Compiled, k *ir.Kernel) (*oracle.Case, error) {
 	l := &oracle.Case{Kernel: k, Size: p.Size, GroupSize: p.GroupSize, Unchecked: p.Unchecked}
 	for i := range l.Size {
@@ -104,7 +105,7 @@ type Runner struct {
 	runs    int
 
 	device  *ondevice.Runner // nil if there is none
-	refused int              // number of kernels that need missing features
+	refused int              // number of kernels that the device rejected, or rounded differently
 }
 
 // NewRunner returns a runner, with node if it is installed. With OREPL_KERNLANG_OPENCL=1 programs also run on the first
@@ -236,7 +237,8 @@ func (r *Runner) lowered(c *oracle.Case) error {
 	return nil
 }
 
-// onDevice compares the case with its outcome on the device.
+// onDevice compares the outcomes on the device, if there is one, and in the interpreter. It counts rejected kernels, and
+// differences by which an inexact device may round, in r.refused.
 func (r *Runner) onDevice(c *oracle.Case) error {
 	if r.device == nil {
 		return nil
@@ -302,7 +304,8 @@ func (r *Runner) optimized(p *Program, c *kernel.Compiled, m *ir.Module, want *R
 	return nil
 }
 
-// proved reports whether all instructions that may have reported a fault have that check proved.
+// proved reports whether the check that failed with f is proved in all instructions at the site of f. It is false if the site
+// has none.
 func proved(k *ir.Kernel, f *oracle.Fault) bool {
 	bit := uint32(1) << f.Axis
 	if f.Kind == interp.DivisionByZero.String() {

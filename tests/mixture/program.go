@@ -62,7 +62,7 @@ type generator struct {
 	program Program
 }
 
-// Generate returns the random program of a seed for a number of devices. Commands of a program use memory of up to 10 MiB.
+// Generate returns the random program of a seed for a number of devices. A buffer has up to 10 MiB.
 func Generate(seed uint64, devices int) Program {
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 3)), devices: devices, program: Program{Seed: seed}}
 	g.moves = g.rng.IntN(2) == 0
@@ -95,7 +95,7 @@ func Generate(seed uint64, devices int) Program {
 	return g.program
 }
 
-// Hash returns a digest of elements, of which it takes at most a thousand and one.
+// Hash returns a digest of at most a thousand and one elements of data, which must not be empty.
 func Hash(data []uint32) uint32 {
 	h, step := uint32(0x811c9dc5), (len(data)+999)/1000
 	for i := 0; i < len(data); i += step {
@@ -141,7 +141,7 @@ func (g *generator) viewIn(b, n int) View {
 	return View{b, g.rng.IntN(left + 1), n}
 }
 
-// pair returns views of equal length that do not overlap. ok is false if it finds none.
+// pair returns two random views of equal length. ok is false if they overlap.
 func (g *generator) pair() (dst, src View, ok bool) {
 	a, b := g.rng.IntN(len(g.buffers)), g.rng.IntN(len(g.buffers))
 	if g.rng.IntN(2) == 0 {
@@ -210,7 +210,7 @@ func (g *generator) read(v View, q int) {
 	g.add(Op{Do: "read", Queue: q, Src: v, Hash: Hash(g.at(v))})
 }
 
-// step adds a random command.
+// step adds a random command, with another one that it needs, or nothing if the chosen buffers do not suit it.
 func (g *generator) step() {
 	rng := g.rng
 	kind := rng.IntN(24)
@@ -325,7 +325,7 @@ func (g *generator) box() {
 	g.add(Op{Do: "readRect", Queue: q, Src: v, Box: b, Hash: Hash(dense)})
 }
 
-// collective adds a collective operation on up to five buffers.
+// collective adds a collective operation on two to five buffers, or nothing if only one buffer is long enough.
 func (g *generator) collective() {
 	n := 1 + g.rng.IntN(g.most)
 	views := g.distinct(2+g.rng.IntN(4), n)

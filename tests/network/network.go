@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// End is the end of a connection whose bytes are used up.
+// End is the way in which a connection ends after Faults.Cut bytes.
 type End int
 
 const (
@@ -45,7 +45,8 @@ type Relay struct {
 	wait   sync.WaitGroup
 }
 
-// New starts a relay to the address target of this machine. faults returns those of connection n, which counts from 0.
+// New starts a relay to the address target of this machine. faults returns the faults of connection n; the first connection is
+// 0.
 func New(target string, faults func(n int) Faults) (*Relay, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -115,7 +115,8 @@ func arrays(r *report) error {
 	})
 }
 
-// onCuPy compares operations on whole arrays of the first NVIDIA GPU with CuPy on the same GPU, by the clock.
+// onCuPy compares the elapsed time of operations on whole arrays of the first NVIDIA GPU with that of CuPy on the same GPU.
+// Without the GPU or CuPy it only prints why.
 func onCuPy(r *report) error {
 	if err := exec.Command("python3", "-c", "import cupy").Run(); err != nil {
 		fmt.Println("  not compared: python3 has no CuPy")

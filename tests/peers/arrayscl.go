@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/opencl"
 )
 
-// arraysOnPoCL compares operations on whole arrays of PoCL's device with the same algorithms in OpenCL C, by its own calls.
+// arraysOnPoCL compares operations on whole arrays of the first OpenCL device, PoCL's, with the same algorithms in OpenCL C. A
+// C++ program launches these. Without a device it only prints why.
 func arraysOnPoCL(r *report) error {
 	run, done, err := arraysOn(opencl.New(opencl.Options{}))
 	if err != nil {

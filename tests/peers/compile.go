@@ -76,7 +76,8 @@ func compileTimes(r *report) error {
 	return nil
 }
 
-// compile compiles a workload's text for a launch. The unique name keeps the device's cache from having it.
+// compile compiles a workload's text for a launch. name must be new in each call, so that the device's cache has no such
+// kernel.
 func (w *workload) compile(dev offload.Device, launch offload.Launch, name string) error {
 	f, err := kernel.Parse(&kernel.Source{Text: w.text})
 	if err != nil {

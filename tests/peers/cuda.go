@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// onCUDA compares the first NVIDIA GPU with CUDA C++ on the same GPU, by the clock: the workloads with and without checks, launches,
-// and copies.
+// onCUDA compares the first NVIDIA GPU with CUDA C++ on the same GPU, in elapsed time: the workloads with and without checks,
+// launches, and copies. Without the GPU or nvcc it only prints why.
 func onCUDA(r *report) error {
 	peer, err := buildCUDA()
 	if err != nil {
@@ -55,7 +55,7 @@ type cudaPeer struct {
 	exchange   func(to, from, size uintptr) int32
 }
 
-// buildCUDA compiles cuda.cu for this machine's GPU.
+// buildCUDA compiles cuda.cu for this machine's GPU and loads the result.
 func buildCUDA() (*cudaPeer, error) {
 	dir, err := os.MkdirTemp("", "orepl-cuda")
 	if err != nil {
@@ -206,7 +206,7 @@ func (w *workload) besideCUDA(r *report, dev offload.Device, peer *cudaPeer) (ra
 	return ratios, nil
 }
 
-// launches compares empty launches.
+// launches compares empty launches: each with a wait, and a thousand with one wait.
 func (p *cudaPeer) launches(r *report, dev offload.Device, q offload.Queue) error {
 	ctx := context.Background()
 	empty, close, err := emptyOn(ctx, dev)

@@ -82,7 +82,7 @@ func newLauncher() (l *launcher, err error) {
 
 func (l *launcher) close() { _ = l.runtime.Close() }
 
-// launches measures the time of an empty launch from Go and from a script.
+// launches measures the time of an empty launch from Go and from a script, and of a bind in the script.
 func launches(r *report) error {
 	ctx := context.Background()
 	l, err := newLauncher()

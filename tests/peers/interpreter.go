@@ -115,8 +115,8 @@ func (l *interpretedLoop) compare(r *report) error {
 	return err
 }
 
-// interpreted returns a run of the kernel by one worker. Products and sums are rounded separately, as in closures and
-// scripts.
+// interpreted returns a function that runs the kernel in one worker and stores the results in out. Products and sums are
+// rounded separately, as in closures and scripts.
 func (l *interpretedLoop) interpreted(out []int32) (func() error, error) {
 	f, err := kernel.Parse(&kernel.Source{Text: "(g, out) => {\n  const i = g.x" + l.elements + "\n}"})
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *interpretedLoop) interpreted(out []int32) (func() error, error) {
 	}, nil
 }
 
-// script returns a run of the loop as a script, and the slice of its results.
+// script returns a function that runs the loop as a script, and the slice that receives the results.
 func (l *interpretedLoop) script() (run func() error, out []int32, err error) {
 	vm := goja.New()
 	out = make([]int32, l.items)
@@ -227,7 +227,8 @@ func while[F float32 | float64](cond truths[F], body ...actions[F]) actions[F] {
 	}
 }
 
-// forEach returns a run of a program for each item. Integer register 0 has the item's number, register 1 its result.
+// forEach returns a function that runs a program for each item. Integer register 0 has the item's number, register 1 its
+// result.
 func forEach[F float32 | float64](program ...actions[F]) func(out []int32) {
 	return func(out []int32) {
 		for i := range out {

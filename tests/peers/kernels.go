@@ -28,11 +28,11 @@ type workload struct {
 	name, unit string
 	text       string
 	size       [3]int
-	work       float64 // work of one run, in billions of units
+	work       float64 // work of one run, in the unit that is measured per second, such as GB
 	buffers    []ir.Type
 	dims       [][]int
 	result     int     // index of the buffer to compare
-	tolerance  float64 // relative beyond 1; 0 for integers: all bytes, but only 99 % of 32-bit ones must agree, since C contracts
+	tolerance  float64 // relative above 1, else absolute; 0: equal bytes, or 99 % of equal 32-bit integers, since C fuses operations
 	scalars    []uintptr
 	group      [3]int // group size; zero for the language's default
 	symbol     string // name of the C function
@@ -405,8 +405,9 @@ func (w *workload) contents(i int) []byte {
 	return b
 }
 
-// eachWorkload compares the workloads whose names begin with OREPL_PEERS_ONLY, by default all. It prints the geometric mean of
-// their ratios and the least ratio. compare returns the ratios without and with checks.
+// eachWorkload compares the workloads whose names begin with OREPL_PEERS_ONLY, by default all. It prints errors of compare, and
+// for two or more workloads the geometric mean of their ratios and the least ratio. compare returns the ratios without and with
+// checks.
 func eachWorkload(compare func(w *workload) (ratios [2]float64, err error)) {
 	logs, least, n := [2]float64{}, [2]float64{math.Inf(1), math.Inf(1)}, 0
 	for i := range workloads {

@@ -40,8 +40,8 @@ kernel spin(n %n.0: i32, x: i32[*]) real f32 {
 }
 `
 
-// granularity returns the microseconds of the smallest tasks at which workers compute at least half of the time, or
-// infinity. run runs a number of tasks with a number of steps each.
+// granularity returns the microseconds of the smallest tasks at which workers compute at least half of the time, or infinity if
+// they never do. run runs a number of tasks with a number of steps each.
 func granularity(workers int, run func(tasks, steps int) (time.Duration, error)) (float64, error) {
 	const longest = 4 << 20 // maximum steps of a task
 	var perStep float64     // seconds, in the fastest of several runs

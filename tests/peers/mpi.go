@@ -25,7 +25,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// mpiRole makes this program run as a process of an MPI job, with a key of mpiRoles as its value.
+// mpiRole is the environment variable that makes this program run as a process of an MPI job. Its value is a key of mpiRoles.
 const mpiRole = "OREPL_PEERS_MPI"
 
 var mpiRoles = map[string]func(context.Context) error{
@@ -62,7 +62,8 @@ func overMPI(r *report) error {
 	})
 }
 
-// withMPI compiles a C program with each MPI, whose name compare gets with the program's path.
+// withMPI compiles a C program with Open MPI and with MPICH. It calls compare with the name of each MPI and the path of the
+// program.
 func withMPI(source string, compare func(name, program string) error) error {
 	dir, err := os.MkdirTemp("", "peers")
 	if err != nil {

@@ -67,7 +67,7 @@ func (w *workload) symbolCL() string {
 	return w.symbol
 }
 
-// beside compares a workload with OpenCL.
+// beside compares a workload with its kernel in OpenCL C, and returns the median ratio of their rates.
 func (w *workload) beside(r *report, dev offload.Device, cl *driver) (ratio float64, err error) {
 	p, err := w.prepare(dev)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *workload) beside(r *report, dev offload.Device, cl *driver) (ratio floa
 	return r.pair(w.name, w.unit, 7, w.rate(p.run), w.rate(theirs))
 }
 
-// launches compares empty launches.
+// launches compares empty launches: each with a wait, and a thousand with one wait.
 func (cl *driver) launches(r *report, ours *launcher) error {
 	k, err := cl.kernel("run_empty", nil)
 	if err != nil {

@@ -23,7 +23,7 @@ for (const r of rows) {
 }
 `
 
-// osuHost runs the suite in a process of an MPI job.
+// osuHost runs osuScript in the host process of an MPI job.
 func osuHost(ctx context.Context) error {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New(), cpu.New(cpu.Options{})}})
 	defer rt.Close()

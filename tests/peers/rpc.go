@@ -67,7 +67,7 @@ func (s *rpcSide) close() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// rpcPrelude declares the buffers and kernels of the measurements and ends with a launch.
+// rpcPrelude registers the native kernels and a service of the script, and declares the functions of the measurements.
 const rpcPrelude = `
 import { device, kernel, register, rpc, i32, i64 } from 'offload'
 const dev = device('cpu'), lib = await register('kernels.so')

@@ -134,7 +134,7 @@ func targetCopies(r *report, ours *launcher, fns map[string]func(...uintptr) uin
 	return nil
 }
 
-// buildTarget compiles the offloaded functions with clang for the host as device.
+// buildTarget compiles target.c with clang, which offloads to the host itself, and loads the result.
 func buildTarget() (uintptr, error) {
 	const hint = "apt-get install clang-19 clang-tools-19 libomp-19-dev"
 	const libs = "/usr/lib/llvm-19/lib"

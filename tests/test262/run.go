@@ -42,7 +42,8 @@ type host struct {
 	harness map[string]*goja.Program
 }
 
-// serve runs the tests whose paths it reads, line by line, and writes a result for each.
+// serve runs the tests whose paths it reads, line by line, and writes a result for each. After a test that does not end, it
+// exits.
 func serve(root string, in io.Reader, out io.Writer) error {
 	debug.SetMaxStack(512 << 20)
 	h := &host{root: root, runtime: orepl.Open(orepl.Options{}), harness: map[string]*goja.Program{}}

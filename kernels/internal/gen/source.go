@@ -48,7 +48,7 @@ func load(dir string) (*library, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Blanks replace the keywords of modules, so that positions are unchanged.
+		// Blanks replace imports, and the word export is removed, so that line numbers are unchanged.
 		blank := func(s string) string { return strings.Repeat(" ", len(s)) }
 		text := exportWord.ReplaceAllStringFunc(importLine.ReplaceAllStringFunc(string(data), blank), func(string) string { return "" })
 		if err := lib.add(filepath.Base(file), text); err != nil {

@@ -52,7 +52,7 @@ type matrix struct {
 	dims []int32
 }
 
-// element returns an element at indices from integer expressions.
+// element returns the text of an element, at indices that index returns as expressions. Masks keep them in bounds.
 func (m *matrix) element(index func() string) string {
 	at := m.name
 	for _, d := range m.dims {
@@ -142,7 +142,7 @@ var recordFields = []variable{
 	{"v[1]", ints, false}, {"v[2]", ints, false}, {"v[i & 1]", ints, false},
 }
 
-// field returns a random field of a record.
+// field returns a random field of a record. If write is set, the field can be written.
 func (g *generator) field(write bool) variable {
 	f := recordFields[g.IntN(len(recordFields))]
 	of := ""
@@ -158,7 +158,7 @@ func (g *generator) field(write bool) variable {
 	return variable{of + "." + f.name, f.class, false}
 }
 
-// ownRecord returns a record to which the item may write with the access how; ps[i] is one that always may be.
+// ownRecord returns a record to which the item may write with the access how. If g.places has none, the record is ps[i].
 func (g *generator) ownRecord(how access) string {
 	for _, k := range g.Perm(len(g.places)) {
 		if g.places[k].write >= how {
@@ -221,7 +221,7 @@ func (g *generator) recordStmt() {
 	}
 }
 
-// privateArrays declares private arrays: of scalars with one dimension, as a row of two, and of records.
+// privateArrays declares one or two private arrays of scalars, with one or two dimensions, and perhaps one of records.
 func (g *generator) privateArrays() {
 	for range 1 + g.IntN(2) {
 		t := irgen.Storage[g.IntN(len(irgen.Storage))]
@@ -241,7 +241,7 @@ func (g *generator) privateArrays() {
 	}
 }
 
-// sharedArrays declares the group's shared arrays.
+// sharedArrays declares the shared arrays of a group of this number of items.
 func (g *generator) sharedArrays(items int) {
 	t := []ir.Type{ir.I32, ir.F32, ir.U8, ir.I64, ir.F64}[g.IntN(5)]
 	if g.IntN(3) == 0 {

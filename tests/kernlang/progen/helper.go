@@ -69,7 +69,7 @@ func (g *generator) helperCall() {
 	g.vars = append(g.vars, variable{name, c, true})
 }
 
-// Scope returns the text of a program's captured helpers, for reports.
+// Scope returns the text of a program's captured helpers, for reports, in any order.
 func Scope(scope map[string]any) string {
 	var b strings.Builder
 	for name, v := range scope {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// loop writes a loop or a labelled block.
+// loop writes a loop or a labelled block. uniform reports whether all items of the group reach it together.
 func (g *generator) loop(uniform bool) {
 	switch g.IntN(12) {
 	case 0, 1, 2:
@@ -52,8 +52,8 @@ func (g *generator) loop(uniform bool) {
 	g.loops = g.loops[:len(g.loops)-1]
 }
 
-// leave writes a break or continue. The skipped part of a uniform loop may have a barrier, so all items of the group must
-// leave together.
+// leave writes a conditional break or continue, or nothing if only some items of the group would leave a uniform loop. The
+// skipped part of a uniform loop may have a barrier, so all items of the group must leave together.
 func (g *generator) leave(uniform bool) {
 	at := g.IntN(len(g.loops))
 	cond := g.cond(1)
@@ -119,7 +119,8 @@ func (g *generator) stride(uniform bool) {
 	g.loops = g.loops[:len(g.loops)-1]
 }
 
-// element writes a read of an array's element at a counter if that is in bounds, or a write of the item's own array.
+// element writes a read of element k of a under the condition within. It may instead write to element k of an array of the
+// item's own, with bounds checks.
 func (g *generator) element(a array, k, within string) {
 	if v := g.assignable(a.class); v != "" && g.IntN(3) > 0 {
 		g.line("if (%s) %s = %s", within, v, g.pick(a.name+"["+k+"]", fmt.Sprintf("%s ? %s : %s[%s]", g.cond(1), v, a.name, k)))
@@ -129,8 +130,8 @@ func (g *generator) element(a array, k, within string) {
 	g.line("if (%s >= 0 && %s <= %d) %s[%s] = %s", k, k, q.mask, q.name, k, g.expr(q.class, 1))
 }
 
-// fall writes a loop whose counter starts below an extent and decreases until a test of its next value. If the counter
-// wraps, which some tests allow, it exceeds the extent and the program faults.
+// fall writes a loop whose counter starts below an extent and decreases. A test of the counter's next value ends the loop. If
+// the counter wraps, which some tests allow, it exceeds the extent and the program faults.
 func (g *generator) fall() {
 	k, j := g.name("k"), g.name("j")
 	a := g.inputs[g.IntN(len(g.inputs))]

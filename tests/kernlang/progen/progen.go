@@ -225,7 +225,7 @@ func (g *generator) body(p *kernlang.Program) {
 	}
 }
 
-// load returns an element of an input of a class, or another expression of the class.
+// load returns an element of an input of class c, or a leaf if no input has this class.
 func (g *generator) load(c class) string {
 	if m := &g.matrix; m.class == c && m.name != "" && g.IntN(2) == 0 {
 		if g.IntN(4) == 0 {

@@ -1,6 +1,6 @@
 package progen
 
-// block writes the statements of a scope.
+// block writes n statements as a scope, and forgets the names that they declare.
 func (g *generator) block(n int, uniform bool) {
 	vars, private, inputs, places := len(g.vars), len(g.private), len(g.inputs), len(g.places)
 	g.indent++
