@@ -56,7 +56,7 @@ type function struct {
 	unused  []*ir.Instr        // constant indices of the stores, if nothing else uses them
 }
 
-// result returns the value of a result.
+// result returns the value that the store of result i writes.
 func (f *function) result(i int) *ir.Value {
 	args := f.stores[i].Args
 	return args[len(args)-1]

@@ -73,7 +73,7 @@ func (inv *invocation) valueError(name, value, help string) error {
 // noWarningsFlag is the flag that disables warnings of scripts.
 const noWarningsFlag = "no-warnings"
 
-// noWarnings defines noWarningsFlag and returns its value.
+// noWarnings defines noWarningsFlag and returns the variable that parsing sets.
 func (inv *invocation) noWarnings() *bool {
 	return inv.flags.Bool(noWarningsFlag, false, "print no warnings, such as those of results that may differ from JavaScript's")
 }

@@ -107,7 +107,8 @@ func (inv *invocation) printUsage(name string) {
 	}
 }
 
-// writeFlags writes a line per flag. The name of its value, in backquotes in the usage, is in capitals.
+// writeFlags writes a line per flag. The name of its value, in backquotes in the usage, is written in capitals, unless it is a
+// unit such as MiB.
 func writeFlags(w io.Writer, flags *flag.FlagSet) {
 	var rows [][2]string
 	width := 0

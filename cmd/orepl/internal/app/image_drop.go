@@ -24,7 +24,7 @@ func stripImages(inv *invocation) error {
 	return inv.editFiles("strip", func() ([]image.Pattern, error) { return nil, nil }, nil)
 }
 
-// editFiles drops the images from each file that the patterns of choose select; without patterns it drops all. It calls choose
+// editFiles drops from each file the images that the patterns of choose select; without patterns it drops all. It calls choose
 // after it has parsed the flags. It plans the changes of all files before it writes the first one.
 func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, error), targets *repeated) error {
 	out := inv.flags.String("o", "", "the `file` to write; without it the file is changed in place")

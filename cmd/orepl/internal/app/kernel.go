@@ -137,7 +137,7 @@ func each(emit func(*invocation, launch.Compilation) (string, error)) func(*invo
 	}
 }
 
-// expanded returns a copy of the kernel's module with the library functions that it needs.
+// expanded returns a copy of the kernel's module in which the calls of library functions are inlined.
 func expanded(c launch.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
 	return m, kernels.New().Expand(m)

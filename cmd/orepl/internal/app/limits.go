@@ -48,7 +48,7 @@ func (inv *invocation) limits() *limitFlags {
 const mostMiB = 1 << 43
 
 // options returns o with the limits of the flags, and with a policy if flags restrict or allow access. A limit of memory makes
-// collections more frequent. Its errors are usage errors.
+// collections more frequent. The errors of options are usage errors.
 func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	if l.timeout < 0 {
 		return o, &usageError{fmt.Sprintf("--timeout %v is negative", l.timeout), "leave it out for no limit"}
@@ -88,8 +88,8 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	return o, nil
 }
 
-// allowRun resolves the allowed programs on the search path, and returns the policy for running them. A name that is not on the
-// path is an error.
+// allowRun resolves the allowed programs on the search path, and returns the policy for running them. A name without a folder
+// that is not on the search path is an error.
 func (l *limitFlags) allowRun() (func(string) error, error) {
 	paths := make([]string, len(l.programs))
 	for i, name := range l.programs {

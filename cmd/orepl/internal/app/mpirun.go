@@ -31,8 +31,8 @@ const mpiEndTime = 10 * time.Second
 // mpiLossTime is the time after a loss until the launcher is asked to end its job. Launchers wait forever for a frozen process.
 const mpiLossTime = 2 * time.Second
 
-// mpiGoneTime is the time after which a launcher is killed that still runs when all processes have ended after a loss. Open
-// MPI's launcher may wait for a process that has ended.
+// mpiGoneTime is the time from the end of all processes, after the loss of one, until a launcher that still runs is killed.
+// Open MPI's launcher may wait for a process that has ended.
 const mpiGoneTime = 700 * time.Millisecond
 
 // runMPI implements orepl mpirun.

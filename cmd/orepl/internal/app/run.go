@@ -239,7 +239,7 @@ func runReplay(inv *invocation) error {
 }
 
 // tune prints the fastest group sizes of a recording's launches. It writes them as JSON to file, or to stdout for "-", or
-// nowhere for "". If buffers differ from the recorded ones, it prints these and returns an exitError.
+// nowhere for "". If buffers differ from the recorded ones, it prints the differences and returns an exitError.
 func (inv *invocation) tune(r *recording.Replay, file string, stdout io.Writer) error {
 	found, err := tuning.Run(inv.ctx, r)
 	var differs *tuning.Differs

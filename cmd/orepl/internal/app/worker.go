@@ -114,8 +114,8 @@ func (inv *invocation) tellListening(l *socket.Listener) {
 	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Shown())
 }
 
-// joinScript serves the script that waits for workers at an address, until the script ends. It tries for the time of patience
-// to reach it.
+// joinScript serves the script that waits for workers at an address, until the script ends. It tries to reach the script for at
+// most the time patience.
 func (inv *invocation) joinScript(address socket.Address, patience time.Duration, plugins []offload.Plugin) error {
 	ctx, cancel := inv.untilSignal()
 	defer cancel()

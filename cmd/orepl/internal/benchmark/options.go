@@ -149,7 +149,7 @@ func (o *Options) Adopt(script Options, run *record.Run) error {
 	return err
 }
 
-// adopt adds the settings of a script and checks them.
+// adopt adds the settings of a script and checks them. It does nothing if o.bare is set.
 func (o *Options) adopt(script Options) error {
 	if o.bare {
 		return nil

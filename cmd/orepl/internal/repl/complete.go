@@ -287,7 +287,8 @@ func (c *completion) importNames() (word string, words []string, ok bool) {
 	return trailingName(m[1]), words, true
 }
 
-// optionWords returns completions in an options object: names, and values of options that have few.
+// optionWords returns completions in an options object. Behind { or a comma these are the names that are not written yet.
+// Behind a name and a colon they are the literal values of that option's type.
 func (c *completion) optionWords(at *place, prefix string) []string {
 	before := strings.TrimRight(c.left[:len(c.left)-len(prefix)], " \n")
 	if strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",") {

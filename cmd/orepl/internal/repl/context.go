@@ -20,8 +20,8 @@ type bracket struct {
 	commas int // number of commas directly inside
 }
 
-// locate returns the context at the end of a text. It treats regular expressions as divisions, which affects only
-// completions.
+// locate returns the context at the end of a text. It treats regular expressions as divisions, so quotes and brackets in one
+// may mislead it.
 func locate(text string) place {
 	var p place
 	for i := 0; i < len(text); i++ {

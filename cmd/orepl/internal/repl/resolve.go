@@ -163,7 +163,7 @@ func (r resolver) names(s subject, prefix string) []string {
 // isProxy reports whether an object is a proxy, on which any operation runs code of the script.
 func isProxy(o *goja.Object) bool { return o.ExportType() == reflect.TypeFor[goja.Proxy]() }
 
-// isIndexed reports whether an object's own names are mostly indices: arrays and typed arrays.
+// isIndexed reports whether an object's own names are mostly indices: those of typed arrays, and of arrays that are not empty.
 func isIndexed(o *goja.Object) bool {
 	if o.ClassName() == "Array" {
 		return o.Get("length").ToInteger() > 0 // length is an own property without a getter
@@ -185,7 +185,8 @@ func (r resolver) data(o *goja.Object, name string) goja.Value {
 	return nil
 }
 
-// own returns an own property of an object, or false if there is none; v is nil for a getter of the script.
+// own returns an own property of an object, or false if there is none. v is nil for a getter of the script, and for one that
+// throws.
 func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
 	desc := r.p.engine.OwnProperty(o, name)
 	if desc == nil {

@@ -19,7 +19,7 @@ type Process struct {
 	Rank   int    // -1 without a launcher
 	PID    int
 	Work   string        // the command's arguments, such as "worker"
-	State  string        // "running", "sleeping", "stopped" or "ended"
+	State  string        // "running", "sleeping", "stopped" or "ended"; only on Linux, else "ended" or "unknown"
 	CPU    time.Duration // used so far
 	Memory int64         // resident bytes
 

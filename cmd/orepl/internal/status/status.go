@@ -43,8 +43,8 @@ func Begin() {
 	}
 }
 
-// HandOver tells orepl mpirun the exit code of a script and returns 0, as which the launcher sees it. For other commands, and
-// without the file, it returns code. A worker also reports that it lost a process.
+// HandOver tells orepl mpirun the exit code of a script and returns 0, the code that the launcher is to see. For other
+// commands, and without the file, it returns code. A worker also reports that it lost a process.
 func HandOver(code int) int {
 	if os.Getenv(job.StatusVariable) == "" || len(os.Args) < 2 || !mpi.Launched() {
 		return code

@@ -51,7 +51,7 @@ func (e *Editor) run(k key) string {
 	return string(text)
 }
 
-// controlKey executes a control character.
+// controlKey executes a control character. Its results are those of handle.
 func (e *Editor) controlKey(k key) (end bool, err error) {
 	switch k.r {
 	case '\r', '\n':
@@ -214,8 +214,8 @@ type browsing struct {
 	index  int    // index of the entry
 }
 
-// browse returns the next entry before (step -1) or after (1) the current one that has the browsed prefix. The typed text
-// follows the last entry. It returns false if there is no such entry.
+// browse returns the next entry before (step -1) or after (1) the current one that has the browsed prefix and differs from
+// text. The typed text follows the last entry. It returns false if there is no such entry.
 func (h *history) browse(b *browsing, text string, at, step int) (entry string, ok bool) {
 	if !b.active {
 		*b = browsing{active: true, prefix: text[:at], typed: text, index: len(h.entries)}

@@ -288,7 +288,7 @@ func (e *Editor) printPending() {
 	}
 }
 
-// Stop makes the current Read, or the next one, return err.
+// Stop makes the current Read and all later ones return err.
 func (e *Editor) Stop(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -44,7 +44,7 @@ type key struct {
 	r       rune
 	text    string
 	alt     bool
-	control bool // Ctrl with an arrow key
+	control bool // Ctrl with a key that is no letter, such as an arrow key
 	shift   bool
 	burst   bool // received with further input, such as text pasted without brackets
 }

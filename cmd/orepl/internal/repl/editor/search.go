@@ -19,7 +19,8 @@ func (e *Editor) beginSearch() {
 	e.search = &search{at: len(e.history.entries), found: e.text, before: state{e.text, e.at}}
 }
 
-// find searches backwards from an entry for one that contains the pattern. If there is none, the found entry stays.
+// find searches backwards from an entry for one that contains the pattern. If there is none, or the pattern is empty, the found
+// entry stays.
 func (s *search) find(entries []string, from int) {
 	for i := min(from, len(entries)-1); i >= 0 && s.pattern != ""; i-- {
 		if strings.Contains(entries[i], s.pattern) {

@@ -62,7 +62,7 @@ func commonPrefix(words []string) string {
 	return prefix
 }
 
-// list prints words in columns below the block, which the next redraw draws below them.
+// list prints words in columns below the block. The next redraw draws the block again, below the words.
 func (e *Editor) list(words []string) {
 	width, height := e.Size()
 	e.write(below(e.picture) + table(words, width, max(height-4, 1)))
