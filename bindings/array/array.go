@@ -96,12 +96,12 @@ type Run struct {
 
 	op      string            // name of the running operation
 	temps   []*session.Buffer // freed at the end of the operation
-	made    []*session.Buffer // by the running operation
+	made    []*session.Buffer // made by the running operation
 	failed  bool              // a buffer could not be made, or a launch or copy was refused
 	records *recorder         // nil if nothing records the commands
 }
 
-// On returns a runner of operations on a queue. The context ends waits for memory and for space in the queue.
+// On returns a runner of operations on a queue. When ctx ends, operations no longer wait for memory or for space in the queue.
 func (o *Ops) On(ctx context.Context, q *session.Queue) *Run {
 	return &Run{Ops: o, Queue: q, Context: ctx, Host: direct{ctx}}
 }
@@ -442,7 +442,7 @@ func (s Shape) String() string {
 	return text + "]"
 }
 
-// FromI32 returns an array of numbers.
+// FromI32 returns an array of i32 with one dimension and the numbers of list.
 func (r *Run) FromI32(list []int32) (Array, error) {
 	return r.FromBytes(ir.I32, []int{len(list)}, session.Bytes(list))
 }

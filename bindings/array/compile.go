@@ -143,8 +143,9 @@ func (p *program) compile(args []kernel.Arg) (*kernel.Compiled, error) {
 	return code, p.hinted(err)
 }
 
-// unchecked reports whether launches of the compiled program need no checks. The accesses of its text are within bounds, so they
-// need none if the caller's function neither asserts, nor divides integers, nor has arrays.
+// unchecked reports whether launches of the compiled program are known to need no checks. The accesses of the program's own
+// text must be within bounds. The caller's function must have no assertions, calls of services, arrays, or integer divisions
+// that may fail.
 func (p *program) unchecked(k *ir.Kernel) bool {
 	if !p.inside || p.user == nil {
 		return p.inside
@@ -171,7 +172,7 @@ func (p *program) unchecked(k *ir.Kernel) bool {
 	return safe
 }
 
-// hinted adds what to do to the error of a caller's function without a value, whose call only the kernel's text shows.
+// hinted adds a suggestion to errors that say that the caller's function returns no value, and returns err.
 func (p *program) hinted(err error) error {
 	if list, ok := errors.AsType[diag.List](err); ok && p.user != nil {
 		for _, d := range list {

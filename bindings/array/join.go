@@ -9,14 +9,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// expression computes an element of an array that is not stored from the elements of others.
+// expression is the text that computes an element of a joined array from elements of stored arrays and scalars.
 type expression struct {
 	dims   []int
 	inputs []Operand // arrays that are stored, and scalars
 	fns    []Function
 	real   ir.Type  // real type of the functions; Void if they do not depend on it
 	ops    []string // the operations that are joined, in their order
-	// text returns the expression. at is the text of an input's element, and first the number of its first function.
+	// text returns the expression. at returns the text of an input's element, and first is the number of the expression's first
+	// function.
 	text func(at func(input int) string, first int) string
 }
 

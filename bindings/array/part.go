@@ -18,8 +18,9 @@ type partAxis struct {
 	to int // axis of the part; -1 if it has one index
 }
 
-// Part returns the elements of ranges of the first axes, without the axes of single, like [Run.Slice]. They are not copied: the
-// array is a joined one, see [Run.Join], and the launch that takes it reads x in steps. A part without elements or axes is copied.
+// Part returns the elements of ranges of the first axes like [Run.Slice], but without the axes for which single is true. They
+// are not copied: the array is a joined one, see [Run.Join], and the launch that takes it reads x in steps. A part without
+// elements or axes is copied.
 func (r *Run) Part(x Array, ranges Ranges, single []bool) (Array, error) {
 	end, err := r.begin("slice", x)
 	if err != nil {

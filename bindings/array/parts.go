@@ -84,8 +84,8 @@ func (s Ranges) places(rank int) (texts []string, params []int) {
 // Ranges are ranges of the first axes of an array.
 type Ranges []Range
 
-// SetSlice stores values in the elements of ranges of the first axes, in place. The values are a number, or an array whose shape is
-// broadcast to that of the ranges without the axes of single.
+// SetSlice stores values in the elements of ranges of the first axes, in place. The values are a number, or an array whose
+// shape is broadcast to that of the ranges, without the axes for which single is true.
 func (r *Run) SetSlice(x Array, ranges Ranges, single []bool, values Operand) error {
 	list := []Array{x}
 	if values.Array.Buffer != nil {

@@ -75,8 +75,9 @@ func (r *Run) Record(inputs []Array) {
 	}
 }
 
-// Recorded ends the record. It returns the commands, or nil if they depend on more than the types and shapes of the inputs. The
-// result is one of their arrays, or the zero Array.
+// Recorded ends the record. It returns the commands, or nil if they depend on more than the types and shapes of the inputs.
+// result is the operation's result, or the zero Array if there is none. It must be one of the inputs, or an array that the
+// commands make.
 func (r *Run) Recorded(result Array) *Sequence {
 	rec := r.records
 	r.records = nil
@@ -110,7 +111,7 @@ func (c *recorder) place(b *session.Buffer) int {
 	return at
 }
 
-// add adds a slot, as that of an array, and returns its number.
+// add adds s as the slot of the array b, and returns the slot's number.
 func (c *recorder) add(b *session.Buffer, s slot) int {
 	at := len(c.sequence.slots)
 	if s.view.Dims == nil {
@@ -213,7 +214,7 @@ func (s *Sequence) Issue(r *Run, inputs []*session.Buffer, numbers []float64) (r
 	return Array{Buffer: b, Elem: s.elem}, true, err
 }
 
-// end frees the arrays that are not the result.
+// end frees the new arrays except the result, which Issue has removed.
 func (s *Sequence) end() {
 	for i, b := range s.arrays {
 		if b != nil && i >= s.inputs {
@@ -225,7 +226,7 @@ func (s *Sequence) end() {
 	s.busy = false
 }
 
-// array returns the array of a slot.
+// array returns the array of a slot. For a part it makes a view with the label.
 func (s *Sequence) array(at int, label string) (*session.Buffer, error) {
 	c := &s.slots[at]
 	b := s.arrays[c.of]

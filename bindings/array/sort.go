@@ -37,7 +37,7 @@ func (r *Run) Sort(x Array, axis int, descending bool) error {
 	return r.store(x, sorted)
 }
 
-// store copies an array of equal shape to another.
+// store copies the elements of from to an array of the same shape.
 func (r *Run) store(to, from Array) error {
 	if to.Len() == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (r *Run) places(x Array, rows, n int, descending bool) (Array, error) {
 	return out, r.launch(&program{name: r.op, text: "(g, out, n) => { out[g.x] = out[g.x] % n }"}, []int{int(x.Len())}, nil, in(to), i32(n))
 }
 
-// sorted returns a copy whose rows of n elements are sorted; for 0 all elements are one row.
+// sorted returns a copy whose rows of n elements are sorted; for n = 0 all elements are one row.
 func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 	out, err := r.allocate(x.Elem, x.Dims(), r.Label)
 	if err != nil || x.Len() == 0 {
@@ -212,7 +212,7 @@ type digit struct {
 	first     bool
 }
 
-// spare returns one of two buffers in turn.
+// spare returns array i%2 of a pair. It makes the array, of count elements of type t, when it is first needed.
 func (s *radix) spare(pair *[2]Array, i int, t ir.Type, count int) (Array, error) {
 	a := &pair[i%2]
 	if a.Buffer != nil {
@@ -397,7 +397,7 @@ func (r *Run) merge(before Function, x Array, n int) (sorted, places Array, err 
 	return values[0], at[0], nil
 }
 
-// Permutation returns the numbers from 0 up to n in a random order, which depends on the seed alone.
+// Permutation returns the numbers from 0 to n−1 in a random order, which depends on n and the seed alone.
 func (r *Run) Permutation(n int, seed uint64) (Array, error) {
 	keys, err := r.create("permutation", ir.U64, []int{n}, "(g, out, seed, seedHigh) => { "+words+"out[g.x] = (u64(w0) << 32n) | u64(w1) }", nil, u32(uint32(seed)), u32(uint32(seed>>32)))
 	if err != nil {

@@ -50,8 +50,8 @@ func firstArgument(js goja.FunctionCall) string {
 	return fmt.Sprintf(", which is %s", convert.Describe(js.Argument(0)))
 }
 
-// firstBuffer finds a buffer among arguments, or the one that is the first element of an array as first argument. It
-// returns the buffer's host too, or false if there is none.
+// firstBuffer returns the first buffer among arguments, and its host. Without one, it returns the first element of the first
+// argument if that is an array of buffers. It returns false if there is no buffer.
 func firstBuffer(e *lang.Engine, args []goja.Value) (offloadjs.Host, goja.Value, bool) {
 	for _, v := range args {
 		if h, ok := offloadjs.HostOf(e, v); ok {

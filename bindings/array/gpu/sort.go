@@ -22,19 +22,20 @@ func Sorts(d *offload.DeviceInfo, key ir.Type) bool {
 	return fits(d) && (2304+Digits)*4+n*(key.Size()+4) <= d.Limits.SharedBytes
 }
 
-// Digit describes a pass of a radix sort of keys and, if it is indexed, of the places from which they come.
+// Digit describes a pass of a radix sort of keys and, if it is indexed, of the places from which they come. Its texts are
+// functions.
 type Digit struct {
 	Key       ir.Type
-	Of        string // from a key and the position of the digit to the digit
-	By        string // from a key and its place to what has the digit
+	Of        string // from a value and the position of the digit to the digit
+	By        string // from a key and its place to the value that has the digit
 	Pre, Post string // from an element to the key, and back
-	Places    string // from a place to what has the digit; "" if the key has it
+	Places    string // from a place to the value that has the digit; "" if the key has it
 	Shift     int
 	Indexed   bool
-	First     bool // places are those of the elements
+	First     bool // in the first pass, the place of key i is i
 }
 
-// Pass sorts n keys, stably. The arrays have one dimension; those of places are not used if the pass is not indexed.
+// Pass sorts n keys by a digit, stably. The arrays have one dimension; those of places are not used if the pass is not indexed.
 func Pass[A any](h Host[A], d Digit, n int, keys, places, keysOut, placesOut A) error {
 	per := perItem(d.Key)
 	tiles := divide(n, per*items)

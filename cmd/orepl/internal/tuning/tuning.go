@@ -267,8 +267,8 @@ func (t *tuner) choose(most int) error {
 	return nil
 }
 
-// decide measures the fastest candidates and the recorded sizes in turn, until it is known whether each is faster. It keeps the
-// candidates that are faster, and the recorded sizes otherwise.
+// decide measures the fastest candidates and the recorded sizes in turn, until it is known whether each candidate is faster, or
+// turns times. It keeps the candidates that are faster, and the recorded sizes otherwise.
 func (t *tuner) decide() error {
 	before, after := map[*Launch][]float64{}, map[*Launch][]float64{}
 	for open := turns; open > 0; open-- {
