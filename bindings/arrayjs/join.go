@@ -27,8 +27,8 @@ type chain struct {
 	array array.Array // zero until the array is needed
 }
 
-// joined runs map or zip and returns the buffer. If the script only calls a method on the result that can compute the elements
-// itself, joined may set c.link to the joined array instead, and return undefined.
+// joined runs map or zip and returns the buffer. If the method that the script calls on the result can compute the elements
+// itself, joined may instead set c.link to the joined array. It then returns undefined.
 func (c *call) joined(op string, fn array.Function, t ir.Type, operands ...array.Operand) (goja.Value, error) {
 	if c.next == "" || t != ir.Void || c.options != nil {
 		return c.result(c.Zip(op, fn, t, operands...))

@@ -10,8 +10,8 @@
 //
 // # Design
 //
-// The sources of a setting differ in how they name it and in nothing else. So this package knows fields and texts only; who
-// looks them up passes a function.
+// The sources of a setting differ in how they name it and in nothing else. So this package knows fields and texts only; a
+// caller passes a function that looks them up.
 package config
 
 import (

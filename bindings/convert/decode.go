@@ -29,8 +29,9 @@ const maxDepth = 100
 
 var errDestination = &Error{Message: "the destination must be a pointer that is not nil", Advice: "pass its address, as in &config"}
 
-// Decode copies a script's value to the variable that dst points to. The copy shares no memory with the script. An error of
-// the conversion is an [*Error]. Decode must run on the engine's goroutine.
+// Decode copies a script's value to the variable that dst points to. The copy shares no memory with the script, but a
+// destination of type [goja.Value] receives the value itself. An error of the conversion is an [*Error]. Decode must run on the
+// engine's goroutine.
 func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {

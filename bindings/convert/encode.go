@@ -16,9 +16,9 @@ import (
 )
 
 // Encode converts a Go value to a script's value. Structs and maps become objects. Slices of floats and of integers of 8 to 32
-// bits become typed arrays, other slices arrays. Functions become functions, and nil becomes null. Durations become
-// milliseconds, times Dates, errors Errors, and types with MarshalText strings. A secret is an error. The result shares no
-// memory with Go. Encode must run on the engine's goroutine.
+// bits become typed arrays, other slices arrays. Functions become functions, and nil becomes null. A *big.Int, and any integer
+// that a Number would round, becomes a BigInt. Durations become milliseconds, times Dates, errors Errors, and types with
+// MarshalText strings. A secret is an error. The result shares no memory with Go. Encode must run on the engine's goroutine.
 func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil

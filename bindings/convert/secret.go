@@ -2,7 +2,7 @@ package convert
 
 import "reflect"
 
-// typeSecret is a text that only its method reveals.
+// typeSecret is the interface of secrets: texts that only their method Reveal returns.
 var typeSecret = reflect.TypeFor[interface{ Reveal() string }]()
 
 // IsSecret reports whether values of a type are texts with a method Reveal, or pointers to such texts, lists or maps of them.

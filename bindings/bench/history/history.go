@@ -107,7 +107,7 @@ func (h *History) Baseline() *record.Run {
 	return record.Merge(runs)
 }
 
-// Trend is the course of a benchmark.
+// Trend has the medians of a benchmark in the order of the runs, and where they changed.
 type Trend struct {
 	Name    string
 	Medians []float64     // in milliseconds

@@ -31,8 +31,8 @@ func readText(path string) string {
 	return string(data)
 }
 
-// Share returns which share of the time of the processors that this process may use others used since the beginning, from 0 to 1.
-// Processes that it started count as its own. The share is 0 where the system does not tell it.
+// Share returns the share of processor time that other programs have used since Begin, from 0 to 1. It counts the processors
+// that this process may use. Processes that this one started are not others. The share is 0 where the system does not tell it.
 func (m *Meter) Share() float64 {
 	now := m.ticks()
 	total := now.total - m.begun.total

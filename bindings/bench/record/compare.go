@@ -22,7 +22,7 @@ type Change struct {
 // Comparison holds the changes between two runs, in the order of the new one.
 type Comparison struct {
 	Changes []Change
-	Others  stats.Shares // that other programs used during the runs
+	Others  stats.Shares // of the processors' time that other programs used during the runs
 	Added   []string     // names in the new run only
 	Gone    []string     // names in the old run only
 	Uneven  []string     // names that a file has in both runs, but not equally often
@@ -115,8 +115,8 @@ func Compare(old, fresh *Run, noise float64) Comparison {
 	return c
 }
 
-// CompareRuns compares runs of two programs in turn, olds[i] beside fresh[i], by the medians of their results. The runs that it
-// returns have the samples of all runs.
+// CompareRuns compares runs of two programs that ran in turn, olds[i] beside fresh[i], by the medians of their results. The
+// runs that it returns have the samples of all runs.
 func CompareRuns(olds, fresh []*Run, noise float64) (old, now *Run, c Comparison) {
 	old, now = Merge(olds), Merge(fresh)
 	c = pair(old, now)
@@ -135,7 +135,8 @@ func (c *Comparison) take(rows []stats.Comparison) {
 	}
 }
 
-// Merge returns the first of several runs of the same scripts with the samples of all.
+// Merge returns a copy of the first of several runs of the same scripts, with the samples of all of them. Its share of other
+// programs is the largest one.
 func Merge(runs []*Run) *Run {
 	whole := *runs[0]
 	whole.Files = slices.Clone(whole.Files)
@@ -161,7 +162,7 @@ func Merge(runs []*Run) *Run {
 	return &whole
 }
 
-// summarize computes the numbers of a result from its samples.
+// summarize computes the times of a result from its samples, and scales its rates to the new median.
 func (r *Result) summarize() {
 	s := stats.Summarize(r.Times)
 	if r.GigabytesPerSecond > 0 {

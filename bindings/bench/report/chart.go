@@ -356,7 +356,7 @@ func (s *series) draw(b *strings.Builder, x, y *scale, i int) {
 	}
 }
 
-// runs yields the longest runs of points with values.
+// runs yields the points between those without values, in order and as parts that are not empty.
 func (s *series) runs() iter.Seq[[]point] {
 	return func(yield func([]point) bool) {
 		for rest := s.points; len(rest) > 0; {

@@ -21,7 +21,7 @@ const (
 	rowMargin  = 26.0  // for the axis below
 	mostRows   = 200
 	nameMargin = 14.0  // beside the names, for arrows
-	mostName   = 480.0 // the width of names, of which longer ones are shortened
+	mostName   = 480.0 // the width to which longer names are shortened
 )
 
 // tick is a labelled value of an axis.

@@ -78,7 +78,8 @@ func distance(values []float64) (sum float64) {
 	return sum
 }
 
-// split returns the largest difference, over all positions, of the sum of the ranks before it from its mean, in deviations.
+// split compares, at each position, the sum of the ranks before it with the mean of such sums. It returns the largest
+// difference, in standard deviations.
 func split(rank []float64) (most float64) {
 	n, sum := float64(len(rank)), 0.0
 	for i, v := range rank {

@@ -149,7 +149,7 @@ func (l lines) addPairs(pairs []*ast.MappingValueNode, path string) error {
 	return nil
 }
 
-// lineOfYAML returns the first line of a node, or another one if it has none.
+// lineOfYAML returns the first line of a node, or other if the node has none.
 func lineOfYAML(n ast.Node, other int) int {
 	switch x := content(n).(type) {
 	case *ast.MappingNode:

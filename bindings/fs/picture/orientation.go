@@ -23,7 +23,7 @@ func Orientation(jpeg []byte) int {
 	return 1
 }
 
-// fromTIFF returns the orientation in the first directory of a TIFF structure.
+// fromTIFF returns the orientation in the first directory of a TIFF structure, or 1 if it has no valid one.
 func fromTIFF(data []byte) int {
 	if len(data) < 8 {
 		return 1
