@@ -141,7 +141,7 @@ func shade(x float64) byte {
 	return uint8(math.Round(255 * min(x, 1)))
 }
 
-// explain adds a script position to an error of pixels.
+// explain adds the script position of the buffer's copy to an error of pixels. Without a buffer it returns err unchanged.
 func (s *pixelSource) explain(err error) error {
 	if s.buffer == nil {
 		return err

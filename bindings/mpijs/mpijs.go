@@ -4,7 +4,8 @@
 //
 // All operations return promises, and take the data at the call, so that a script may change an array at once.
 //
-// A wrong argument of a collective operation is reported to the other ranks, which would wait for this one otherwise.
+// A wrong argument of a collective operation, other than split, is reported to the other ranks. They would otherwise wait for
+// this one.
 package mpijs
 
 import (

@@ -71,7 +71,8 @@ func (o *operand) payload(m *module, op string) (*ranks.Payload, error) {
 	return p, nil
 }
 
-// fill copies a result to the operand.
+// fill copies a result to the operand and returns the operand's value. It is an error if their types or numbers of elements
+// differ.
 func (o *operand) fill(op string, d ranks.Data) (goja.Value, error) {
 	size := d.Type.Size()
 	if o.typ != d.Type || o.count != len(d.Bytes)/size {

@@ -88,7 +88,7 @@ func (m *module) methods() []lang.Method[*communicator] {
 	}
 }
 
-// typed returns an operation whose result has a type.
+// typed returns run with the element type t in its result.
 func typed(t offload.Type, run ranks.Operation) func(ctx context.Context) (ranks.Data, error) {
 	return func(ctx context.Context) (ranks.Data, error) {
 		b, err := run(ctx)
@@ -110,7 +110,7 @@ type arguments struct {
 	err       error
 }
 
-// arguments reads the data of a collective operation.
+// arguments reads the data of a collective operation, its first argument.
 func (m *module) arguments(g *ranks.Group, op string, call goja.FunctionCall) *arguments {
 	a := &arguments{m: m, g: g, op: op}
 	v := call.Argument(0)
@@ -226,7 +226,8 @@ func (a *arguments) payload() *ranks.Payload {
 	return p
 }
 
-// run returns a promise of the result of an operation.
+// run returns a promise of the result of an operation. If only the root has a result, the promise is of undefined on other
+// ranks.
 func (a *arguments) run(run func(ctx context.Context) (ranks.Data, error)) (goja.Value, error) {
 	return a.m.Async(nil, a.op, func(ctx context.Context) (func() (goja.Value, error), error) {
 		d, err := run(ctx)
@@ -246,7 +247,7 @@ func (a *arguments) run(run func(ctx context.Context) (ranks.Data, error)) (goja
 	}), nil
 }
 
-// tag reads the option tag.
+// tag reads the option tag, by default 0.
 func tag(o *option.Set) uint64 {
 	if o.Get("tag") == nil {
 		return 0
@@ -331,7 +332,7 @@ func (m *module) message(op string, options goja.Value, receive func(tag uint64)
 	}), nil
 }
 
-// split implements split(color, key?).
+// split implements split(color, key?), which returns a promise of a communicator, or of undefined without a color.
 func (m *module) split(g *ranks.Group, op string, call goja.FunctionCall) (goja.Value, error) {
 	color, order := int64(-1), int64(0)
 	if v := call.Argument(0); !goja.IsUndefined(v) && !goja.IsNull(v) {

@@ -4,7 +4,8 @@
 // A script object holds a Go pointer and shares one prototype per class; nothing is exposed by reflection. Asynchronous
 // operations wait on another goroutine and settle their promises on the event loop.
 //
-// The rooms below it implement the classes. Each has a type Module with its state in one engine; this package connects them:
+// The rooms below it implement the classes. Each of these has a type Module with its state in one engine; this package connects
+// them:
 //
 //	types, devices → queues → buffers → capture → launch → images, pipelines
 //

@@ -239,8 +239,8 @@ func (h Host) Position() (at contract.Position, variable string) {
 // Caller returns the position of the script's call.
 func (h Host) Caller() contract.Position { return h.m.Caller() }
 
-// Around returns the variable that the value of a call is assigned to, and the method that the script calls on the value. The
-// method is "" if other code may see the value.
+// Around returns the variable that the value of the call at a position is assigned to. It also returns the method that the
+// script calls on the value. The method is "" if other code may see the value.
 func (h Host) Around(at contract.Position) (variable, next string) {
 	return h.m.Variable(at), h.m.Next(at)
 }

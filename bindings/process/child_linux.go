@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// belong starts a program in its own process group, so that only the script receives Ctrl-C. The kernel kills the program when
-// this process ends for any reason.
+// belong makes cmd start its program in a process group of its own, so that only the script receives Ctrl-C. The kernel kills
+// the program when this process ends for any reason.
 func belong(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

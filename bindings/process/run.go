@@ -225,7 +225,7 @@ func (c *children) wait(ctx context.Context, cmd *command, post func(func() erro
 	return proc.ProcessState.ExitCode(), out.text.String(), errs.text.String(), nil
 }
 
-// start starts a program, unless the engine has closed.
+// start starts a program, unless ctx has ended, as it has after the engine closed.
 func (c *children) start(ctx context.Context, proc *exec.Cmd) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -115,7 +115,7 @@ func option(o *goja.Object, name string) bool {
 	return o != nil && o.Get(name) != nil && o.Get(name).ToBoolean()
 }
 
-// labels lists the labels of each encoding in the Encoding Standard.
+// labels lists the labels in the Encoding Standard of each encoding that decoders know.
 var labels = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		utf8Name:   "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",

@@ -3,9 +3,9 @@
 //
 // # Design
 //
-// A run copies the inputs to shared memory, sends a message with their places, and copies the outputs from it. The host checks
-// the places and extents in each reply, since a child is not trusted. Files that the first instance read while it loaded are sent
-// to later ones, so that all run the same texts.
+// A run copies the inputs to shared memory, sends a message with their places, and copies the outputs from shared memory. The
+// host checks the places and extents in each reply, since a child is not trusted. Files that the first instance read while it
+// loaded are sent to later ones, so that all run the same texts.
 package apart
 
 import (

@@ -41,7 +41,7 @@ type Module struct {
 	class  *lang.Class[*Buffer]
 	pinned *lang.Class[*session.PinnedHost]
 
-	allocated   []weak.Pointer[session.Buffer] // buffers of the script, including freed and collected ones
+	allocated   []weak.Pointer[session.Buffer] // buffers of the script if device memory is limited, also freed and collected ones
 	initialiser Initialiser
 	home        any // what Home returns
 }
@@ -290,7 +290,8 @@ func (m *Module) bufferOptions(op string, v goja.Value) bufferOptions {
 	return opts
 }
 
-// bufferOf returns a new buffer with contents. It copies data before it returns, because the script may modify the array.
+// bufferOf returns a new buffer with contents. It copies data before it returns, unless data is pinned, because the script may
+// modify the array.
 func (m *Module) bufferOf(d *session.Device, t element.Type, data []byte, options goja.Value) (goja.Value, error) {
 	const op = "create buffer"
 	opts := m.bufferOptions(op, options)
@@ -514,7 +515,7 @@ func (m *Module) clone(b *Buffer, call goja.FunctionCall) (goja.Value, error) {
 	return m.ObjectOf(copied, b.Elem, unlabelled), nil
 }
 
-// view implements buffer.view(start, count | [counts], type?, {label}?).
+// view implements buffer.view(start | [indices], (count | [counts])?, type?, {label}?).
 func (m *Module) view(b *Buffer, call goja.FunctionCall) (goja.Value, error) {
 	const op = "view"
 	if element.IsArray(call.Argument(0)) {

@@ -42,7 +42,8 @@ func (m *Module) matrix(ctx context.Context, b *Buffer, start int64, rows, acros
 	return inspect.Matrix(cells, cutRow, cutColumn, width), nil
 }
 
-// planes formats a three-dimensional buffer as the matrices of its outermost dimension, each below its index.
+// planes formats a three-dimensional buffer as the matrices of its outermost dimension, each below its index. Of many it omits
+// those in the middle.
 func (m *Module) planes(ctx context.Context, b *Buffer, dims []int, width int) (string, error) {
 	var text []string
 	for i := 0; i < dims[0]; i++ {

@@ -51,8 +51,8 @@ func New(s *script.Script, t *types.Module, b *buffers.Module) *Module {
 	return m
 }
 
-// atomics returns the object Atomics, or nil if no script has read it yet or a script has removed it. It is defined when it is first
-// read, which takes a millisecond.
+// atomics returns the object Atomics, or nil if no script has read it yet or a script has removed it. The engine defines
+// Atomics when a script first reads it, which takes a millisecond.
 func (m *Module) atomics() *goja.Object {
 	if m.descriptor == nil {
 		return nil
@@ -237,13 +237,13 @@ func (m *Module) nativeError(fn *goja.Object, name string) error {
 	return &captureError{"it is a function of the host, which has no text", hint}
 }
 
-// isClass reports whether a function's text is a class declaration rather than a method named class.
+// isClass reports whether a function's text is that of a class rather than of a method named class.
 func isClass(text string) bool {
 	rest, ok := strings.CutPrefix(text, "class")
 	return ok && strings.IndexAny(rest, " {") == 0 && !strings.HasPrefix(strings.TrimSpace(rest), "(")
 }
 
-// capturedObject is a captured plain object of the script.
+// capturedObject is a captured object of the script: a plain one, or a class with static fields.
 type capturedObject struct {
 	m    *Module
 	o    *goja.Object

@@ -61,7 +61,7 @@ func (m *Module) Constructors() []*goja.Object {
 	return []*goja.Object{m.class.Constructor()}
 }
 
-// Find implements device(id?).
+// Find implements device(id | [ids] | device | undefined).
 func (m *Module) Find(call goja.FunctionCall) (goja.Value, error) {
 	id := ""
 	if v := call.Argument(0); !goja.IsUndefined(v) {
@@ -125,7 +125,7 @@ func (m *Module) First(ids *goja.Object) (*session.Device, error) {
 		WithHint("add 'cpu' to the list")
 }
 
-// List implements devices(), which returns all devices, best first.
+// List implements devices(), which returns all devices, best first. It warns of configured ones that are unavailable.
 func (m *Module) List(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, d := range m.reach.Devices(m.Engine.Running()) {

@@ -16,7 +16,7 @@ var (
 	TypeFloat64 = reflect.TypeFor[float64]()
 )
 
-// Extents converts one count or an array of one to three counts.
+// Extents converts one count, or an array or other object with a length, of one to three counts.
 func Extents(v goja.Value) ([]int, error) {
 	if o, ok := v.(*goja.Object); ok && o.Get("length") != nil {
 		n := int(o.Get("length").ToInteger())
@@ -40,7 +40,7 @@ func Extents(v goja.Value) ([]int, error) {
 	return []int{n}, nil
 }
 
-// Integer converts a Number that is a non-negative integer.
+// Integer converts a Number that is an integer from 0 to 2**53.
 func Integer(v goja.Value) (int, error) {
 	if n, ok := Exported(v).(int64); ok && n >= 0 {
 		return int(n), nil

@@ -70,7 +70,7 @@ func (m *Module) entriesOf(l *Library) (goja.Value, error) {
 	return m.VM.NewArray(list...), nil
 }
 
-// inspectLibrary formats a library: one line per image with the decisions of opened devices.
+// inspectLibrary formats a library: a line per image, and below it a line with the decision of each opened device.
 func inspectLibrary(l *Library) string {
 	images := l.Images()
 	var b strings.Builder

@@ -47,7 +47,7 @@ type Module struct {
 
 // scratch holds memory that launches reuse, and caches.
 type scratch struct {
-	announced map[string]bool // platforms whose first compilation was announced
+	announced map[string]bool // platforms other than the CPU's that have begun to compile a kernel
 	checked   *goja.Object    // the last validated options object
 	parsed    parsedOptions   // of the last launch whose options have a key
 	key       []byte
@@ -98,7 +98,7 @@ func (m *Module) Refuse(fn func(error) (goja.Value, error)) { m.refused = fn }
 // Of returns the kernel of a script's value, or nil.
 func (m *Module) Of(v goja.Value) *Kernel { k, _ := m.class.Of(v); return k }
 
-// RecordTo adds later launches to a tape.
+// RecordTo adds later launches, except those of bound launches, to a tape; nil ends that.
 func (m *Module) RecordTo(t *replay.Tape) { m.tape = t }
 
 func (m *Module) define() {

@@ -29,14 +29,15 @@ type launchStop struct {
 	pending map[*Kernel]bool // without a signature; created, but not launched yet
 }
 
-// StopAtLaunch replaces launches with calls of fn, whose error the script receives. They are those of the kernel with this
-// name. If name is empty, they begin with the first launch after which no kernel without a signature is left that was never
-// launched.
+// StopAtLaunch calls fn before launches of the kernel with this name. The script receives an error of fn in place of the
+// launch; nil lets it go on. If name is empty, the calls begin with the first launch that leaves no kernel without a signature
+// unlaunched.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*Kernel]bool{}})
 }
 
-// trackKernel records a kernel without a signature, which its first launch compiles.
+// trackKernel records a kernel without a signature, which its first launch compiles, for [Environment.StopAtLaunch] without a
+// name.
 func (e *Environment) trackKernel(k *Kernel) {
 	if s := e.stop.Load(); s != nil && s.name == "" {
 		s.mu.Lock()
@@ -81,8 +82,8 @@ type Compilation struct {
 	spec *specialization
 }
 
-// Shapes returns the distinct group shapes of the launches so far. It returns nil for a kernel that does not observe its
-// groups.
+// Shapes returns the distinct group shapes of the launches so far, at most maxShapes. It returns nil for a kernel that does not
+// observe its groups.
 func (c Compilation) Shapes() []Shape {
 	if c.spec.shapes == nil {
 		return nil

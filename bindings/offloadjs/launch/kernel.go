@@ -234,8 +234,9 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 	return key
 }
 
-// kernelOn returns the specialization's call on a device, whose first use encodes, registers and loads the IR like any other image.
-// It returns an error if a service that the kernel calls is missing or differs. An exact kernel must be exact on the device.
+// kernelOn returns the specialization's call on a device. The first call for a device encodes, registers and loads the IR like
+// any other image. It is an error if a service that the kernel calls is missing or differs, or an exact kernel is not exact on
+// the device.
 func (m *Module) kernelOn(k *Kernel, s *specialization, d *session.Device) (*session.Call, error) {
 	if s.calls {
 		if err := m.rpc.CheckCalls("launch", k.name, s.Compiled); err != nil {
@@ -310,7 +311,8 @@ type parsedOptions struct {
 }
 
 // ParseOptions parses the launch options in the first argument. whole is the default size. If it is nil, the size is required.
-// native permits the options of [option.Set.Native]. The property names of an options object are validated on its first use only.
+// native states that the kernel is one of an image, which accepts the options of [option.Set.Native]. The property names of the
+// object that was validated last are not validated again.
 func (m *Module) ParseOptions(name string, call goja.FunctionCall, whole []int, native bool) (Options, error) {
 	return m.parseOptions(name, m.Caller(), call, whole, native)
 }

@@ -26,8 +26,8 @@ func (m *Module) sizeOption(o *option.Set) []int {
 	return o.ToExtents("size", v)
 }
 
-// checkAxes returns an error if the size equals the shape of a buffer that the kernel indexes by rows. Sizes list x first but
-// shapes list the outermost dimension first, so the launch would miss some elements.
+// checkAxes returns an error if the size equals the shape, and not the reversed shape, of a buffer that the kernel indexes by
+// rows. Sizes list x first but shapes list the outermost dimension first, so the launch would miss some elements.
 func (p *prepared) checkAxes(name string, size []int, passed []*buffers.Buffer) error {
 	if len(size) < 2 {
 		return nil

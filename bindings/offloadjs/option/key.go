@@ -24,7 +24,7 @@ type Key struct {
 }
 
 // KeyOf returns the key of an object literal whose properties are numbers, strings, booleans and arrays of numbers. Properties
-// named in kept may be any objects. ok is false for other objects, and for those with many properties.
+// named in kept may be any objects. ok is false for other objects, and for more properties or elements than the limits.
 func (r *Reader) KeyOf(o *goja.Object, kept ...string) (k Key, ok bool) {
 	names, values, ok := internals.Properties(o)
 	if !ok || len(names) > mostProperties || o.Prototype() != r.plain {

@@ -25,10 +25,11 @@ type rehearsal struct {
 	found diag.List
 }
 
-// Check returns the problems of a run. They concern the values in, names that run takes and the declaration lacks, the extents,
-// and the launches. Kernels are compiled and bound for the pipeline's device. No kernel runs, so buffers hold zeros. Inputs
-// and parameters without a value get one that the declaration allows, arrays 16 elements along each dimension. A problem with a
-// value has the position of the declaration. Check must not overlap a run.
+// Check returns the problems of a run. They concern the values of in and the names that run takes and the declaration lacks. If
+// the values are right, they also concern the extents and the launches. Kernels are compiled and bound for the pipeline's
+// device. No kernel runs, so buffers hold zeros. Inputs and parameters without a value get one, which the declaration allows if
+// such a value is easily found. Arrays get 16 elements along each dimension. A problem with a value has the position of the
+// declaration. Check must not overlap a run.
 func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
 	found := p.undeclared()
 	wrong := p.check(p.sampled(in), nil)
@@ -222,8 +223,8 @@ func (m *Module) rehearse(r *rehearsal) {
 	}
 }
 
-// skip records the error of a launch in a rehearsal and returns an event in place of the launch's. Errors of calls that were cut
-// short are returned.
+// skip records the error of a launch in a rehearsal and returns an event in place of the launch's. Errors of calls that were
+// cut short, and of limits, are returned.
 func (m *Module) skip(failed error) (goja.Value, error) {
 	if m.rehearsal == nil || m.Engine.Running().Err() != nil || diag.Code(failed) == string(contract.OutOfResources) {
 		return nil, failed

@@ -17,7 +17,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// declaration is the argument of pipeline() while it is checked. All of its mistakes are collected.
+// declaration is the argument of pipeline(). All of its mistakes are collected, and later errors have the positions of its
+// properties.
 type declaration struct {
 	*option.Set
 	m        *Module

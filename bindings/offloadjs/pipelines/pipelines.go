@@ -231,7 +231,8 @@ func (m *Module) innerPort(p *port, v goja.Value) error {
 	return err
 }
 
-// ensure replaces the port's buffer unless the current one has these extents and is not freed. It then drops the recorded runs.
+// ensure replaces the port's buffer unless the current one has these extents and is not freed. A replacement drops the recorded
+// runs.
 func (p *Pipeline) ensure(at *port, dims []int) error {
 	live := at.buffer != nil && !at.buffer.Freed()
 	if live && slices.Equal(at.buffer.Dims(), dims) {

@@ -23,7 +23,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Input is the value of a pipeline's input, in host memory.
+// Input is the value of a pipeline's input or parameter, in host memory.
 type Input struct {
 	Name   string
 	Type   contract.Type // element type
@@ -235,7 +235,8 @@ func joined(wrong []misfit) error {
 	return errors.Join(all...)
 }
 
-// check returns all errors of inputs and outputs against the declaration.
+// check returns all errors of inputs, parameters and outputs against the declaration, except those in the values of numbers and
+// parameters.
 func (p *Pipeline) check(in []Input, out []Output) (wrong []misfit) {
 	fail := func(name string, err *contract.Error) {
 		if err != nil {
@@ -345,7 +346,8 @@ func indexOfInput(in []Input, name string) int {
 	return slices.IndexFunc(in, func(i Input) bool { return i.Name == name })
 }
 
-// start sets the parameters, writes the inputs, makes the outputs and temporaries fit, and calls the script's function run.
+// start sets the parameters, writes the inputs, makes the outputs and temporaries fit, clears the outputs, and calls the
+// script's function run.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	if wrong := append(p.setParams(in), p.setNumbers(in)...); len(wrong) > 0 {
 		p.refused = true
@@ -383,9 +385,9 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	return p.run(p.self, p.io)
 }
 
-// number returns a Go number as the script gets it: a BigInt for i64 and u64, whatever its value, else a Number. Elements of
-// buffers are converted alike. An integer for another type that no Number holds exactly is returned as a BigInt, which [port.bits]
-// refuses.
+// number returns a Go number as the script gets it: a BigInt for each integer of the types i64 and u64, even a small one, else
+// a Number. Elements of buffers are converted alike. An integer for another type that no Number holds exactly is returned as a
+// BigInt, which [port.bits] refuses.
 func (m *Module) number(t element.Type, x any) goja.Value {
 	n := new(big.Int)
 	switch v := x.(type) {

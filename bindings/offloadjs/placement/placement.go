@@ -61,8 +61,8 @@ type Policy struct {
 	told  map[string]bool           // warnings
 }
 
-// New returns the policy of a pipeline. The program's wish replaces the lists of the script. It is an error if it has an empty id,
-// the same twice, or two lists.
+// New returns the policy of a pipeline. The program's wish replaces the lists of the script. It is an error if the program's
+// wish has an empty id, the same twice, or two lists.
 func New(program Wish) (*Policy, error) {
 	if len(program.Prefer) > 0 && len(program.Spread) > 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "load pipeline", "both Prefer and Devices are set").

@@ -44,8 +44,8 @@ func (m *Module) addQueue(queues *map[*session.Device]*session.Queue, d *session
 	(*queues)[d] = q
 }
 
-// closeQueues closes the engine's queues and reports failures that no script has seen. Running commands are cancelled, because
-// the engine's context has ended.
+// closeQueues closes the engine's own default queues and those for printing, and reports failures that no script has seen.
+// Running commands are cancelled, because the engine's context has ended.
 func (m *Module) closeQueues() {
 	ctx := m.Engine.Context()
 	report := func(q *session.Queue, err error) {

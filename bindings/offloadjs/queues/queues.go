@@ -2,8 +2,8 @@
 //
 // # Design
 //
-// Only events are light objects of the interpreter. They are cheap to make and slow to read; buffers and kernels are made
-// once and read often.
+// Events are light objects of the interpreter, as buffers and bound launches are. They are cheap to make and slow to read;
+// devices, queues and kernels are made once and read often.
 package queues
 
 import (
@@ -61,7 +61,8 @@ type Config struct {
 	Own     bool   // the engine gets default queues of its own
 }
 
-// New returns the queues of an engine, which settle and close with its calls. [Module.Define] defines their classes.
+// New returns the queues of an engine. Their commands settle with its calls, and its own queues close with it. [Module.Define]
+// defines their classes.
 func New(s *script.Script, c Config) *Module {
 	m := &Module{
 		Script: s, reach: c.Reach, devices: c.Devices, rpc: c.RPC, owner: c.Owner, own: c.Own,

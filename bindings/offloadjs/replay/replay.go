@@ -179,7 +179,8 @@ func (t *Tape) Describe(code *ir.Kernel) {
 	}
 }
 
-// End ends the recording, and keeps the run if it would repeat. failed is the error of its script.
+// End ends the recording, and keeps the run if it would repeat. Beyond mostRuns it forgets the earlier runs. failed is the
+// error of its script.
 func (t *Tape) End(repeats bool, failed error) {
 	if t == nil || !t.recording {
 		return

@@ -113,7 +113,7 @@ func (s *Script) Caller() contract.Position {
 	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
 }
 
-// maxVariables limits the cached names of variables.
+// maxVariables limits the cached names of variables, and those of methods.
 const maxVariables = 1000
 
 // Variable returns the variable or property that a call's value is assigned to, or "".

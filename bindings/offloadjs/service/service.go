@@ -119,7 +119,7 @@ func (s *service) meanTime() time.Duration {
 
 var serviceName = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`) }}
 
-// onService implements rpc.on(name, {args, result, oneWay, deadline}, handler).
+// onService implements rpc.on(name, {args, result, oneWay, deadline}?, handler).
 func (r *Registry) onService(call goja.FunctionCall) (goja.Value, error) {
 	const op = "rpc"
 	name, ok := element.Exported(call.Argument(0)).(string)

@@ -69,7 +69,7 @@ func Counts(values, edges []float64) []float64 {
 // Box describes the distribution of values: the quartiles, the ends of the whiskers, and the values beyond them.
 type Box struct {
 	First, Median, Third float64
-	Low, High            float64 // least and greatest value that is at most 1.5 × (Third − First) beyond a quartile
+	Low, High            float64 // ends of the whiskers: a value, at most 1.5 × (Third − First) beyond the quartile, or the quartile
 	Outliers             []float64
 }
 

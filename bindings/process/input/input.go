@@ -171,7 +171,7 @@ func (in *input) cut(from int) (line []byte, ok bool) {
 	return bytes.TrimSuffix(line, []byte("\r")), true
 }
 
-// line reads a line without its terminator, \n or \r\n. done is set if there is none.
+// line reads a line without its terminator, \n or \r\n. done is set if no line is left.
 func (in *input) line(ctx context.Context) (line []byte, done bool, err error) {
 	for from := 0; ; {
 		if line, ok := in.cut(from); ok {

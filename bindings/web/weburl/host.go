@@ -74,7 +74,7 @@ func (r Reader) domain(text string) (string, error) {
 }
 
 // mapped returns a character of a domain name: U+002E for all forms of the dot, and −1 for ignored ones. These are soft
-// hyphens, joiners and variation selectors.
+// hyphens, zero-width spaces, word joiners and variation selectors.
 func mapped(c rune) rune {
 	switch {
 	case c == 0xad || c == 0x200b || c == 0x2060 || c == 0xfeff || c >= 0xfe00 && c <= 0xfe0f:
