@@ -143,9 +143,8 @@ func (p *program) compile(args []kernel.Arg) (*kernel.Compiled, error) {
 	return code, p.hinted(err)
 }
 
-// unchecked reports whether launches of the compiled program are known to need no checks. The accesses of the program's own
-// text must be within bounds. The caller's function must have no assertions, calls of services, arrays, or integer divisions
-// that may fail.
+// unchecked reports whether no launch of the compiled program needs checks. Its own accesses are within bounds, and the
+// caller's function has no assertions, calls of services, arrays, or integer divisions that may fail.
 func (p *program) unchecked(k *ir.Kernel) bool {
 	if !p.inside || p.user == nil {
 		return p.inside

@@ -16,8 +16,7 @@ type expression struct {
 	fns    []Function
 	real   ir.Type  // real type of the functions; Void if they do not depend on it
 	ops    []string // the operations that are joined, in their order
-	// text returns the expression. at returns the text of an input's element, and first is the number of the expression's first
-	// function.
+	// text returns the expression. at returns the text of an input's element, and first is the first function's number.
 	text func(at func(input int) string, first int) string
 }
 

@@ -181,8 +181,8 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 }
 
 // SearchSorted returns for each value the index of the first element of a sorted array that is not less than the value. With
-// right set, it is the index of the first element that is greater. Without such an element, the result is the array's length.
-// NaN follows all numbers.
+// right set, it is that of the first greater element. Without such an element it is the array's length. NaN follows all
+// numbers.
 func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	end, err := r.begin("searchsorted", sorted, values)
 	if err != nil {
@@ -208,8 +208,7 @@ func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	return out, r.launch(p, []int{int(out.Len())}, nil, in(to), in(sorted), in(from))
 }
 
-// BinCount returns the number of elements of each value from 0 to n−1. Elements outside of this range are a fault of the
-// launch.
+// BinCount returns the number of elements of each value from 0 to n−1. Elements outside are a fault of the launch.
 func (r *Run) BinCount(x Array, n int) (Array, error) {
 	end, err := r.begin("bincount", x)
 	if err != nil {

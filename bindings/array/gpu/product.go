@@ -63,8 +63,7 @@ func (p Product) Fits(d *offload.DeviceInfo) bool {
 	return ok && fits(d) && min(p.M, p.N) >= leastProduct && p.K >= leastDepth && p.Planes <= d.Limits.Groups[2]
 }
 
-// Multiply stores the product p of a and b in c; all three have three dimensions. The product must fit the device, see
-// [Product.Fits].
+// Multiply stores the product p of a and b, which [Product.Fits] accepts, in c. All three arrays have three dimensions.
 func Multiply[A any](h Host[A], d *offload.DeviceInfo, p Product, a, b, c A) error {
 	t, _ := tileOf(d, p.Planes, p.M, p.N, p.Type.Size())
 	l := Launch{Text: t.name(), Full: t.text, Bind: []Bind{{"value", p.Type}, {"REPEAT_A", p.RepeatA}, {"REPEAT_B", p.RepeatB}}}

@@ -22,8 +22,7 @@ func Sorts(d *offload.DeviceInfo, key ir.Type) bool {
 	return fits(d) && (2304+Digits)*4+n*(key.Size()+4) <= d.Limits.SharedBytes
 }
 
-// Digit describes a pass of a radix sort of keys and, if it is indexed, of the places from which they come. Its texts are
-// functions.
+// Digit describes a pass of a radix sort of keys and, if it is indexed, of their original places. Its texts are functions.
 type Digit struct {
 	Key       ir.Type
 	Of        string // from a value and the position of the digit to the digit
