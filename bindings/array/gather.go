@@ -482,9 +482,8 @@ func (r *Run) views(list ...view3) ([]Array, error) {
 	return out, nil
 }
 
-// Put stores values at indices of an array in row-major order, in place. There is one value for each index, or one for all. A
-// negative index counts from the end. An index outside is a fault of the launch. If several indices name one element, any one
-// of their values stays.
+// Put stores values at indices of an array in row-major order, in place. There is one value for each index, or one for all.
+// Negative indices count from the end; an index outside is a fault. If several name one element, one of their values stays.
 func (r *Run) Put(x, indices Array, values Operand) error {
 	list := []Array{x, indices}
 	if values.Array.Buffer != nil {

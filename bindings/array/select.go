@@ -181,8 +181,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 }
 
 // SearchSorted returns for each value the index of the first element of a sorted array that is not less than the value. With
-// right set, it is that of the first greater element. Without such an element it is the array's length. NaN follows all
-// numbers.
+// right set, it is that of the first greater element. If there is none, it is the length. NaN follows all numbers.
 func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	end, err := r.begin("searchsorted", sorted, values)
 	if err != nil {

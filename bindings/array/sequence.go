@@ -76,8 +76,7 @@ func (r *Run) Record(inputs []Array) {
 }
 
 // Recorded ends the record. It returns the commands, or nil if they depend on more than the types and shapes of the inputs.
-// result is the operation's result, or the zero Array if there is none. It must be one of the inputs, or an array that the
-// commands make.
+// result is that of the operation, an input or an array that the commands make, or the zero Array.
 func (r *Run) Recorded(result Array) *Sequence {
 	rec := r.records
 	r.records = nil
