@@ -363,7 +363,8 @@ func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
 	return c.intDiv(ir.Rem, t, c.widen(x, t), c.widen(y, t), at)
 }
 
-// mixedSigns reports whether one operand is i32 and the other u32. A constant has a sign if only one of the types holds it.
+// mixedSigns reports whether one operand is i32 and the other u32. A bool counts as i32. A constant has a sign if only one of
+// the types holds it.
 func (c *compiler) mixedSigns(x, y value) bool {
 	signed := func(v value) bool {
 		return v.kind == kReg && (v.reg.Type == ir.I32 || v.reg.Type == ir.Bool) || v.kind == kNum && fits(v.num, ir.I32) && v.num < 0

@@ -202,7 +202,7 @@ func (c *compiler) tailBody(fn *syntax.Func) value {
 // returned is the name of a helper function's result in traces.
 const returned = "return"
 
-// result returns the value of a helper's final return.
+// result compiles a helper's final return of x, and returns its value.
 func (c *compiler) result(at syntax.Span, x syntax.Expr) value {
 	var v value
 	c.step(at, func() {

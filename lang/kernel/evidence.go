@@ -13,7 +13,7 @@ func (c *compiler) mustBeInt(v value, at syntax.Span, why string) {
 // asBits records the use of a value as a shift or bit operand.
 func (c *compiler) asBits(v value, at syntax.Span, why string) { c.mustBeInt(v, at, why) }
 
-// becomesInt records a value stored in integer elements or converted to an integer type.
+// becomesInt records that an integer value is stored in integer elements or converted to an integer type.
 func (c *compiler) becomesInt(v value, at syntax.Span, why string) {
 	if v.kind == kReg && v.reg.Type.IsInt() {
 		c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withInt })

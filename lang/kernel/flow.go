@@ -178,7 +178,8 @@ func (c *compiler) nest(body func()) {
 	c.nesting--
 }
 
-// prune drops the variables that no jump changes. before has the variables' states at the beginning of the construct.
+// prune drops the variables that no jump changes, if there are jumps. before has the variables' states at the beginning of the
+// construct.
 func (e *exit) prune(before []cell) {
 	for i := len(e.vars) - 1; i >= 0; i-- {
 		same := len(e.jumps) > 0

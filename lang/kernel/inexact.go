@@ -59,7 +59,8 @@ func heldInt(x float64, t ir.Type) (now float64, ok bool) {
 	return float64(n), isIntegral(x) && x >= -math.Ldexp(1, bits-1) && x < end
 }
 
-// exactConstant warns of a constant that its place in the kernel changes by more than rounding.
+// exactConstant warns of a constant that its place in the kernel changes by more than rounding. It warns of a hexadecimal
+// literal only if the integer type has too few bits, or if the type is a float.
 func (c *compiler) exactConstant(v value, t ir.Type, at syntax.Span) {
 	if v.kind != kNum || !c.opts.Warnings || c.dead {
 		return

@@ -112,8 +112,8 @@ func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Ca
 	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: fn, Args: regs}, t))
 }
 
-// floats converts arguments to the wider type of the float registers among them, or to the real type if there are none. It reports a
-// 64-bit integer as an error and returns false.
+// floats converts arguments to the wider type of the float registers among them, or to the real type if there are none. It
+// reports 64-bit integers, and values that are no numbers, as errors and returns false.
 func (c *compiler) floats(args []value, x *syntax.Call) (regs []*ir.Value, t ir.Type, ok bool) {
 	t = ir.Void
 	for i, a := range args {

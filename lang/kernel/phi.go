@@ -94,7 +94,7 @@ func (j *phiJoin) result(t ir.Type, a, b value) int {
 	return len(j.results) - 1
 }
 
-// atEnd emits code at the end of a side, unless the end is unreachable.
+// atEnd emits code at the end of a side. It emits none if the code of both sides is kept and the end is unreachable.
 func (j *phiJoin) atEnd(a *arm, code func()) {
 	if a.dead && j.keep {
 		return

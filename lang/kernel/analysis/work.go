@@ -188,8 +188,8 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 // returns the values of the constants and launch parameters on which the loops' limits and steps depend.
 func (w *Work) Instrs(value func(*ir.Value) int64) int64 { return w.bound(value, value) }
 
-// bound returns the bound for launches whose loops have the limits of limitOf and the steps of stepOf. It returns the
-// greatest int64 if a counter may wrap, or the bound is too large.
+// bound returns the bound for launches in which limitOf and stepOf return the values on which the limits and steps of the loops
+// depend. It returns the greatest int64 if a counter may wrap, or the bound is too large.
 func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	n := w.instrs
 	for i := range w.loops {

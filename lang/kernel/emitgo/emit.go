@@ -32,6 +32,7 @@ func (e *UnsupportedError) Error() string {
 }
 
 // File returns a Go file with the functions, the tables they read, and the helpers they call. head precedes the package clause.
+// The error is an [*UnsupportedError] if Go cannot express a function.
 func File(pkg, head string, functions []Function) ([]byte, error) {
 	f := &file{tables: map[string]string{}, taken: map[string]bool{}, helpers: map[string]bool{}}
 	var body bytes.Buffer

@@ -2,7 +2,7 @@ package ir
 
 import "fmt"
 
-// Op is an operation. Each constant's comment has the form operands → result, where T stands for one type.
+// Op is an operation. Each constant's comment has the form operands → result, where T stands for one type and S for another.
 type Op uint8
 
 // The operations.

@@ -145,7 +145,7 @@ func (g *generator) number(n int) *ir.Value {
 	return v
 }
 
-// alone emits an atomic on an element owned by the item, and uses its result.
+// alone emits an atomic on an element owned by the item, and uses its result. It emits nothing if no output has an atomic type.
 func (g *generator) alone() {
 	fit := slices.DeleteFunc(slices.Clone(g.outputs), func(a *array) bool {
 		t := a.Elem.Scalar

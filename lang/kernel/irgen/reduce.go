@@ -8,8 +8,8 @@ import (
 
 // Reduce returns a minimal kernel for which fails still returns true, by edits from a fixed set. The edits remove an
 // instruction, a result or a carried value, and replace a value by an operand or by zero. They also replace a structured
-// instruction by one of its blocks. Parameters are unchanged. Item coordinates are kept, because items that store at one index
-// race.
+// instruction by one of its blocks. The parameters of the kernel are unchanged. Item coordinates are kept, because items that
+// store at one index race.
 func Reduce(k *ir.Kernel, fails func(*ir.Kernel) bool) *ir.Kernel {
 	for {
 		before := countInstrs(k)

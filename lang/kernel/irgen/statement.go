@@ -204,7 +204,8 @@ func (g *generator) fixed(extent int) *ir.Value {
 	return g.int(g.IntN(extent))
 }
 
-// path sets the path to a scalar of an array, with these first indices or random ones.
+// path sets the path to a scalar of an array. first holds the indices of the array itself; if it is nil, they are random.
+// Fields, and the indices in them, are always random.
 func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 	in.Array = a.Array
 	index := g.index

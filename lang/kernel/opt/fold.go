@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// Fold folds constants, applies exact algebraic identities, and simplifies control flow with a constant condition.
+// Fold folds constants, applies exact algebraic identities, and simplifies control flow: constant conditions, loops that run
+// once, and ifs that only select values.
 func Fold(k *ir.Kernel, _ *Facts) bool {
 	f := &folder{k: k, s: analysis.StructureOf(k), subst: analysis.NewValues[*ir.Value](k), order: analysis.NewValues[int](k)}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -35,8 +35,8 @@ type licm struct {
 	changed bool
 }
 
-// asks reports whether moving instructions out of a block's loops depends on proofs, and whether the block has loops. loop is the
-// enclosing loop, or nil.
+// asks reports whether moving instructions out of a block's loops may depend on proofs, and whether the block has loops. loop
+// is the enclosing loop, or nil.
 func (h *licm) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 	if b == nil {
 		return false, false

@@ -54,7 +54,8 @@ type pendingCall struct {
 	into []*openSet
 }
 
-// collect runs body with an open set, and stores the variables assigned directly or by calls.
+// collect runs body and stores in *into the variables, declared outside, that it assigns directly. settleCalls adds those that
+// its calls assign.
 func (p *parse) collect(into *Sets, body func()) {
 	s := &openSet{level: len(p.sets), fn: p.fn}
 	p.sets = append(p.sets, s)
