@@ -155,7 +155,8 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return r
 }
 
-// rounded converts a value to t like widen, with a warning for an integer that f32 may have to round.
+// rounded converts a value to t like widen. It warns of an integer that f32 may have to round, and of a constant that f32
+// changes by more than rounding.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if t == ir.F32 {
 		c.exactConstant(v, t, at)

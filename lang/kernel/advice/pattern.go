@@ -332,7 +332,7 @@ func either(x, y along) along {
 	return varying
 }
 
-// fromData reports whether a value depends on a value loaded from memory.
+// fromData reports whether a value depends on memory, on other items or on the host, as reads defines it.
 func (l *layouts) fromData(v *ir.Value) bool {
 	if known, ok := l.data[v]; ok {
 		return known
@@ -358,7 +358,7 @@ func (l *layouts) fromData(v *ir.Value) bool {
 	return data
 }
 
-// reads reports whether a result of an instruction, or of one nested in it, depends on memory or on the host.
+// reads reports whether a result of an instruction, or of one nested in it, depends on memory, on other items or on the host.
 func reads(in *ir.Instr) bool {
 	found := false
 	visit := func(in *ir.Instr) {
