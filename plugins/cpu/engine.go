@@ -11,8 +11,8 @@ import (
 
 // engine compiles kernels.
 type engine interface {
-	// compile compiles a kernel for launches with these checks. The kernel is valid, and is optimized unless the checks find
-	// races. The error wraps errUnsupported if another engine should be tried.
+	// compile compiles a kernel for launches with these checks. The kernel is valid, and is optimized unless the checks look
+	// for races. The error wraps errUnsupported if another engine should be tried.
 	compile(k *ir.Kernel, checks offload.Checks) (executable, error)
 }
 

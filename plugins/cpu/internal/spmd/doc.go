@@ -26,20 +26,20 @@
 //	lanes     emits operations on vectors and masks
 //	plan      decides on the IR: gang width, 2-D gangs, traversal order, transposes, interleaved loops
 //	passes    optimises the instructions; avx2 expands what AVX2 lacks
-//	regalloc  assigns machine registers; emit encodes the instructions
+//	emit      encodes the instructions; regalloc assigns their machine registers
 //	vcode     the instructions on virtual registers, their control flow and liveness
 //	abi       the memory that code and Go share
 //
 // # Traps
 //
 // A trap is a request of the code to Go. The code saves its registers and returns; Go finds operands and results by the
-// allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault ends its gang:
-// the language does not specify the other effects of such a launch.
+// allocation, and calls the code again. Faults, prints, services, the clock, and some divisions and group operations are traps.
+// A fault ends its gang: the language does not specify the other effects of such a launch.
 //
 // # Design
 //
-// A package that cannot see the next stage can be read and tested alone; types change at their borders. Packages isel and
-// grid call each other through an interface, since a barrier stands in the middle of a body.
+// A package that cannot see the next stage can be read and tested alone; types change at their borders. Package isel
+// calls grid through an interface, since a barrier stands in the middle of a body.
 //
 // Variants are keyed by a struct that can be printed, and kept in a list that is copied, so launches need no lock.
 //

@@ -22,8 +22,8 @@ type Model struct {
 	Divide float64 // cycles of a 512-bit vdivps; 0 without AVX-512
 	Root   float64 // cycles of a 512-bit vsqrtps; 0 without AVX-512
 
-	// PastCache is the size of a launch's buffers, in sizes of the last-level cache, from which large outputs are stored
-	// non-temporally if [plan.FindOutputs] permits that. 0 means never.
+	// PastCache is a multiple of the last-level cache's size. If a launch's buffers have at least that size, large outputs are
+	// stored non-temporally where [plan.FindOutputs] permits that. 0 means never.
 	PastCache float64
 
 	// PastCacheAlone replaces PastCache for launches on one core, unless it is 0.

@@ -70,7 +70,8 @@ type writer struct {
 	failed string // the first instruction that the assembler rejected
 }
 
-// entry emits the start of the function. Go calls it with the context in rdi.
+// entry emits the start of the function, which Go calls with the context in rdi. It emits loads of the constants that have machine
+// registers.
 func (w *writer) entry() {
 	w.asm.Emit(amd64.MOV, abi.Context, amd64.RDI)
 	w.asm.Emit(amd64.MOV, abi.Frame, amd64.Mem{Base: abi.Context, Disp: abi.CtxFrame})

@@ -28,7 +28,8 @@ type Grid interface {
 	LeaveInterleaved(in *ir.Instr)
 }
 
-// New returns a lowerer of an analysed kernel that appends instructions to f. The caller sets its Grid and Stop.
+// New returns a lowerer of an analysed kernel that appends instructions to f. The caller sets its Grid, Layout and
+// Stop.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
 	return &Lowerer{Memory: memory.New(f, a), Hoisted: map[*ir.Instr]bool{}, jumps: findJumps(a.Kernel.Body, a.Uniform.Diverges)}
 }

@@ -28,7 +28,7 @@ func (g *Gang) MoveImm(r vcode.Reg, n int64, t ir.Type) {
 	}
 }
 
-// LaneOffsets returns the vector constant with the numbers of the lanes of register i times a size.
+// LaneOffsets returns the vector constant whose elements are the numbers of the lanes of register i, each multiplied by size.
 func (g *Gang) LaneOffsets(i, size int) vcode.Reg {
 	data := make([]byte, 0, 64)
 	for j := range g.Target.Lanes {

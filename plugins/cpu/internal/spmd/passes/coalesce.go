@@ -140,8 +140,8 @@ func sets(f *vcode.Func, i int, r vcode.Reg, rename renaming) bool {
 	return !read
 }
 
-// straight reports whether control passes from i to j without other entries or exits. Jumps to cold code, which ends gangs,
-// do not count.
+// straight reports whether control passes from i to j without other entries or exits. Jumps to cold code do not count: that code
+// ends the gang, or comes back at a label.
 func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	depth := 0
 	for ; i < j; i++ {

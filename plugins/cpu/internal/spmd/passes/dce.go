@@ -2,8 +2,8 @@ package passes
 
 import "github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 
-// DCE is dead code elimination: it removes instructions whose result is a virtual register that no instruction reads. It keeps locked
-// instructions, traps, and instructions with another destination or none.
+// DCE is dead code elimination: it removes instructions whose result is a virtual register that no instruction reads, except to update
+// it. It keeps locked instructions, traps, and instructions with another destination or none.
 func DCE(f *vcode.Func) {
 	uses := f.Scratch.Ints.Make(len(f.Regs))
 	count := func(in *vcode.Inst, by int32) {

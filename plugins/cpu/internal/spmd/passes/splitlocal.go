@@ -19,7 +19,7 @@ const minLocal = 32
 
 // SplitLocal splits live ranges of vectors in straight-line code with more live values than registers. It walks a run of code
 // and keeps the values with the nearest next uses in registers, like Belady's algorithm. The value with the farthest next use
-// is stored once to a spill slot, and reloaded before that use or folded into it. Only values that the run defines are split,
+// moves to a spill slot, and is reloaded before that use or folded into it. Only values that the run defines are split,
 // and on AVX2 also constants, whose spill slot is the constant pool. Without the split, register allocation would keep each of
 // them in a register or in memory for its whole life.
 func SplitLocal(f *vcode.Func) {

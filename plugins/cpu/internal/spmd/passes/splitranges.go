@@ -122,8 +122,8 @@ func (s *splitter) pieceFrom(begin, limit int32) int32 {
 	return end
 }
 
-// firstLoop returns the end of the first loop of a region with several loops, if the loops mention more vectors than there are
-// registers. Otherwise it returns the end of the region.
+// firstLoop returns the end of the first loop of a region with several loops. With fewer loops it returns the
+// end of the region. It also does so if loops and cold code mention no more vectors than there are registers.
 func (s *splitter) firstLoop(begin, end int32) int32 {
 	first, loops, depth := end, 0, 0
 	vectors := map[int32]bool{}

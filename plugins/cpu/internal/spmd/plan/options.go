@@ -28,7 +28,7 @@ type Options struct {
 	// Model is the cost table of the processor; nil is the generic one.
 	Model *uarch.Model
 
-	// Dump is the folder for the function before the passes and after each one; "" disables dumps.
+	// Dump is the folder for texts of the function before the passes and after each one; "" disables dumps.
 	Dump string
 
 	// Workspace is memory that compilations share; nil allocates.
