@@ -27,8 +27,8 @@ const (
 	oldClientSymbol = "__llvm_libc_rpc_client"
 )
 
-// portsPerCore is the number of ports per core; the excess serves threads of OpenMP regions. A device of fewer than four cores
-// has the ports of four.
+// portsPerCore is the number of ports per core, up to rpc.MaxPorts in all. Those beyond one per core serve threads of OpenMP regions.
+// A device of fewer than four cores has the ports of four.
 const portsPerCore = 4
 
 // heapBytes bounds the live memory that the code of one image may allocate by orepl_rpc_malloc.

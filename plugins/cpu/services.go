@@ -90,7 +90,7 @@ func (s *services) inPlace(ctx context.Context, c *caller) (a answer) {
 	return a
 }
 
-// mayEnd reports whether the kernel calls a service in place, which could end a work-item's goroutine.
+// mayEnd reports whether the kernel calls a service in place. Such a service could end the goroutine of the work-item.
 func (s *services) mayEnd() bool {
 	return s.prompt != nil && slices.ContainsFunc(s.kernel.info.Services, s.prompt.ReturnsAtOnce)
 }

@@ -22,7 +22,7 @@ type Assembler struct {
 // New returns an empty Assembler that accepts baseline instructions and those of the extensions.
 func New(features Features) *Assembler { return &Assembler{features: features} }
 
-// Reset empties a for another piece of code with these extensions, and keeps its buffers. It stops a listing.
+// Reset empties the assembler for another piece of code with these extensions. It keeps the buffers, and stops a listing.
 func (a *Assembler) Reset(features Features) {
 	a.features, a.err, a.count, a.listing = features, nil, 0, nil
 	a.code, a.pieces, a.labels, a.refs = a.code[:0], a.pieces[:0], a.labels[:0], a.refs[:0]

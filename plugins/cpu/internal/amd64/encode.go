@@ -127,7 +127,7 @@ func (in *instruction) appendLegacy(b []byte, n numbers) []byte {
 	return b
 }
 
-// lowByte reports whether an operand is spl, bpl, sil or dil, which without a REX prefix encode ah, ch, dh and bh.
+// lowByte reports whether an operand is spl, bpl, sil or dil. Without a REX prefix, their numbers encode ah, ch, dh and bh.
 func (in *instruction) lowByte() bool {
 	for j := range in.args[:in.n] {
 		if r := in.args[j].reg; r&^3 == gpr8|4 {

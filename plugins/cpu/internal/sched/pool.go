@@ -41,7 +41,7 @@ func NewPool(cores int) *Pool { return &Pool{size: max(cores-1, 0)} }
 // Cores returns the number of goroutines that can work concurrently, including the caller.
 func (p *Pool) Cores() int { return p.size + 1 }
 
-// Close stops the workers after their current jobs. Run must not be called afterwards.
+// Close stops the workers after their current jobs, and waits for them. Run must not be called afterwards.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true

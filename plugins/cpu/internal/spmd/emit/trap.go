@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// emitTrap emits the code that traps call with their number in eax, which saves the registers in the context and returns to Go. Then
-// it emits the code by which Go resumes the function, which restores the registers. It returns the label of that code.
+// emitTrap emits the code that traps call with their number in eax: it saves the registers in the context and returns to Go. Then
+// emitTrap emits the code by which Go resumes the function: it restores the registers. emitTrap returns the label of the latter.
 func emitTrap(a *amd64.Assembler, t *vcode.Target, trap amd64.Label) (resume amd64.Label) {
 	a.Bind(trap)
 	c := func(off int) amd64.Mem { return amd64.Mem{Base: abi.Context, Disp: int32(off)} }

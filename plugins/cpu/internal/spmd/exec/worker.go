@@ -80,8 +80,8 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	return w
 }
 
-// maxSpare is the maximum size in bytes of the frames of a variant's spare worker, which the garbage collector does not free.
-// It also bounds the frames of a batch of several work-groups.
+// maxSpare is the maximum size in bytes of the frames of a variant's spare worker. The garbage collector does not free this
+// worker. maxSpare also bounds the frames of a batch of several work-groups.
 const maxSpare = 64 << 10
 
 // Heavy reports whether a worker has too much memory to be the spare worker of its variant.

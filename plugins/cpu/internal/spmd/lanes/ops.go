@@ -128,7 +128,7 @@ func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	}
 }
 
-// MinMax emits the minimum or maximum of floats, of which −0 is less than +0. If an operand is NaN, the result is a NaN with any bits.
+// MinMax emits the minimum or maximum of floats, with −0 less than +0. If an operand is NaN, the result is a NaN with any bits.
 // nan reports whether an operand may be NaN.
 func (g *Gang) MinMax(op ir.Op, e int, d, a, b vcode.Reg, nan bool) {
 	choice := int64(4)

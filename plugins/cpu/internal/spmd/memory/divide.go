@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Evaluate emits an operation on values, which may fault or need a trap.
+// Evaluate emits an operation on values that may fault or need a trap.
 func (l *Active) Evaluate(in *ir.Instr) {
 	switch {
 	case !values.NeedsTrap(in):

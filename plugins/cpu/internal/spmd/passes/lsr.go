@@ -11,7 +11,7 @@ import (
 // counters. frames reports that each gang has a frame of its own.
 //
 // Such arithmetic extends an index from 32 to 64 bits, and the new register does not wrap where a 32-bit index would.
-// LSR replaces only indices that are proved to be in bounds in every iteration, which do not wrap.
+// LSR replaces only indices that are proved to be in bounds in every iteration: these do not wrap.
 func LSR(f *vcode.Func, frames bool) {
 	if !slices.ContainsFunc(f.Insts, func(in vcode.Inst) bool { return in.Steady }) {
 		return
