@@ -9,8 +9,8 @@ import (
 )
 
 // checkIndex emits the bounds check of the index on an axis. The index is not proved to be in bounds. checkIndex emits nothing for a
-// check that [Addresses.Passed] knows. In unchecked code it narrows p to the lanes in bounds instead. allSame reports whether all indices of the
-// access are uniform.
+// check that [Addresses.Passed] knows. In unchecked code it narrows p to the lanes in bounds instead. allSame reports whether all
+// indices of the access are uniform.
 func (l *Addresses) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
 	v := in.Args[axis]
 	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
