@@ -113,7 +113,8 @@ func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	return d
 }
 
-// warnOfAwait warns that a promise has no property key, which is "length" or an index. The conditions of warning apply.
+// warnOfAwait warns of a read of key, which is "length" or an index, from a promise, where it is always undefined. The
+// conditions of warning apply.
 func (e *Engine) warnOfAwait(key string) {
 	d := e.warning(fmt.Sprintf("a promise has no %s: this is undefined", elementName(key)), "await the promise, and use its result")
 	if d == nil {

@@ -143,7 +143,7 @@ func causeOf(ctx context.Context) error {
 	return &endError{cause, end}
 }
 
-// endError is the cause of a context's end with the context's error.
+// endError holds the cause of a context's end, whose text it has, and the error of the context.
 type endError struct{ cause, end error }
 
 func (e *endError) Error() string   { return e.cause.Error() }

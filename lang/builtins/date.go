@@ -39,7 +39,8 @@ func utcOf(local float64) float64 {
 	return local - after
 }
 
-// makeTime and makeDay implement MakeTime and MakeDay; the latter returns milliseconds.
+// makeTime and makeDay implement MakeTime and MakeDay, but results may be infinite instead of NaN. makeDay returns milliseconds
+// instead of days.
 func makeTime(h, m, s, ms float64) float64 {
 	return math.Trunc(h)*msPerHour + math.Trunc(m)*msPerMinute + math.Trunc(s)*1e3 + math.Trunc(ms)
 }
@@ -160,8 +161,8 @@ var (
 	}}
 )
 
-// twoYears reports whether two numbers of a text can only be years, such as those of 32 Jan 2024. The interpreter would take the
-// last one, and a day or month that is missing as 1.
+// twoYears reports whether at least two numbers of a text can only be years, such as those of 32 Jan 2024. Such a date is
+// invalid; the interpreter would take the last one as the year, and 1 for a missing day or month.
 func twoYears(s string) bool {
 	years := 0
 	for _, digits := range digitRun.Get().FindAllString(otherNumbers.Get().ReplaceAllString(s, " "), -1) {

@@ -120,8 +120,8 @@ const toPrimitiveText = `"use strict"; (() => {
 	}
 })()`
 
-// wide returns the value of a number that is too large for the interpreter's conversion to an integer. It returns false for
-// other values.
+// wide returns the value of a finite number whose magnitude is too large for the interpreter's conversion to an integer. It
+// returns false for other values.
 func wide(v goja.Value) (float64, bool) {
 	f, ok := v.Export().(float64)
 	return f, ok && (f >= 1<<63 || f < -1<<63) && !math.IsInf(f, 0)

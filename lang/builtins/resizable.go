@@ -135,7 +135,7 @@ func (b *buffers) newResizable(o *goja.Object, size, most int) *resizable {
 	return r
 }
 
-// bytes allocates memory, or throws a RangeError.
+// bytes allocates n bytes, or throws a RangeError.
 func (b *buffers) bytes(n int) (memory []byte) {
 	defer func() {
 		if recover() != nil {

@@ -24,7 +24,8 @@ func elements(o *goja.Object) (slice any) {
 	return o.Export()
 }
 
-// search replaces the searches in arrays and typed arrays, which compare zeros and numbers of other types wrongly.
+// search replaces the searches in typed arrays, and those for zeros in arrays. The interpreter compares zeros and numbers of
+// other types wrongly.
 func (b *set) search() {
 	typed := b.object("Uint8Array").Prototype().Get("prototype").(*goja.Object)
 	array := b.object("Array", "prototype")

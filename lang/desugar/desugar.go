@@ -310,7 +310,8 @@ func (d *lowerer) forStatement(slot *ast.Statement, s *ast.ForStatement) {
 	d.statement(&s.Body)
 }
 
-// forOf lowers a loop over elements. labels are the statements around it that name it.
+// forOf lowers the parts of a loop with of, and replaces the loop if it has await. labels are the labelled statements around it
+// that name it.
 func (d *lowerer) forOf(slot *ast.Statement, s *ast.ForOfStatement, labels []*ast.LabelledStatement) {
 	at := s.For
 	d.useElement(s)

@@ -64,7 +64,7 @@ func (e entry) Stat() (fs.FileInfo, error) { return e, nil }
 func (e entry) Close() error               { return nil }
 func (e entry) String() string             { return fs.FormatDirEntry(e) }
 
-// openText is an opened text.
+// openText is an opened file whose contents are a text in memory.
 type openText struct {
 	entry
 	*strings.Reader

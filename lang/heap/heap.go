@@ -158,7 +158,8 @@ func take() *share {
 	return s
 }
 
-// divide adds the samples of a heap profile.
+// divide adds the memory that each sample of a heap profile holds to that of its owner. Memory without an owner is common if
+// its stack is cut off, and otherwise counts nowhere.
 func (s *share) divide(list []sample) {
 	for i := range list {
 		held := list[i].held

@@ -87,7 +87,7 @@ func (w *Watcher) pass() {
 	}
 }
 
-// Close ends the watcher.
+// Close ends the watcher and waits for its goroutine. It does not close the channel of Changed.
 func (w *Watcher) Close() error {
 	err := w.system.Close()
 	<-w.ended

@@ -17,7 +17,7 @@ type Reader struct {
 	rest  int           // remaining bytes to read after the end
 }
 
-// capacity exceeds the capacity of a pipe; bytes beyond it come from other processes.
+// capacity is more than a pipe usually holds. When more bytes follow the end of the process, others wrote them.
 const capacity = 1 << 20
 
 // NewReader returns a reader. After the process has ended, it waits for data for at most grace in total.

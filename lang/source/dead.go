@@ -33,7 +33,8 @@ func reachBody(test *ast.Expression) {
 	reach(test)
 }
 
-// reachRest makes the statements after a break or continue look reachable.
+// reachRest puts each break or continue that is followed by statements into a block, so that these statements look reachable to
+// the compiler.
 func reachRest(list []ast.Statement) {
 	for i, s := range list {
 		if b, ok := s.(*ast.BranchStatement); ok && i < len(list)-1 {
