@@ -224,7 +224,8 @@ func checkNothing(*Bounds, string, goja.FunctionCall) {}
 
 func checkLength(b *Bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
 
-// checkCopy checks builtins whose result is about as large as their arguments. concat also visits its arguments.
+// checkCopy checks builtins that visit every element of this and may copy each. For concat, the elements of its arguments
+// count, too.
 func checkCopy(b *Bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.This)
 	for _, v := range c.Arguments {

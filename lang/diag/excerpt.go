@@ -8,8 +8,8 @@ import (
 // excerptBefore is the number of context lines before the marked line.
 const excerptBefore = 2
 
-// Excerpted returns the line of p and up to excerptBefore lines before it, with a marker of width characters. It returns nil if
-// text has no such line.
+// Excerpted returns the line of p and up to excerptBefore lines before it, with a marker of width characters, at least one. It
+// returns nil if text has no such line.
 func Excerpted(text string, p Position, width int) *Excerpt {
 	if !p.IsValid() {
 		return nil

@@ -142,7 +142,7 @@ const (
 )
 
 // window cuts a line to a part around the marked characters and returns the new range of the marker. An ellipsis replaces each
-// cut part.
+// cut part, and a replacement character each control character except tabs.
 func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	line = slices.Clone(line)
 	for i, r := range line {

@@ -112,7 +112,7 @@ func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
 	return left
 }
 
-// merge keeps the first offsets of two covers.
+// merge takes over the offsets that first has, which were recorded earlier than those of c.
 func (c *cover) merge(first cover) {
 	for _, x := range []struct {
 		to   *int

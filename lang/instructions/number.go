@@ -255,7 +255,8 @@ func not(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// store stores an element and keeps the value on the stack.
+// store stores an element and keeps the value on the stack. For an array of integers, it first reduces the value to be stored
+// as the conversion would.
 func store(r *replacement, m *machine) {
 	value := *m.slot(1)
 	if !isNarrow(&value) && integers(wordsOf(*m.slot(3))) && isIndex(*m.slot(2)) {
@@ -268,7 +269,7 @@ func store(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// storeOnly stores an element.
+// storeOnly is like store, but keeps no value.
 func storeOnly(r *replacement, m *machine) {
 	if value := m.slot(1); !isNarrow(value) && integers(wordsOf(*m.slot(3))) && isIndex(*m.slot(2)) {
 		m.numeric(1)
@@ -277,7 +278,8 @@ func storeOnly(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// assign assigns to a reference, such as one of a pattern, and keeps the value on the stack.
+// assign assigns to a reference, such as one of a pattern, and keeps the value on the stack. It reduces the value to be stored
+// like store.
 func assign(r *replacement, m *machine) {
 	value := *m.slot(1)
 	if !isNarrow(&value) && m.refersToIntegers() {
@@ -290,8 +292,7 @@ func assign(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// assignOnly assigns to a reference, and keeps no value. For an element of integers, it first reduces the value as the
-// conversion would.
+// assignOnly is like assign, but keeps no value.
 func assignOnly(r *replacement, m *machine) {
 	if !isNarrow(m.slot(1)) && m.refersToIntegers() {
 		m.numeric(1)
