@@ -40,7 +40,7 @@ func (e *Engine) Stringify(args ...goja.Value) (goja.Value, error) {
 	return e.intrinsics.stringify(nil, args...)
 }
 
-// jsonValue returns a BigInt as a string of digits, a typed array as an array, and other values unchanged.
+// jsonValue returns a BigInt as a decimal string, a typed array as an array, and other values unchanged.
 func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	if goja.IsBigInt(v) {
 		return e.vm.ToValue(v.String())

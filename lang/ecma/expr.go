@@ -388,7 +388,7 @@ func (p *parser) parseYield(noIn bool) ast.Expression {
 	return y
 }
 
-// startsExpression reports whether the current token may begin an expression.
+// startsExpression reports whether the current token may begin an expression. It returns false for the words in and of.
 func (p *parser) startsExpression() bool {
 	switch p.tok.kind {
 	case token.EOF, token.SEMICOLON, token.RIGHT_BRACE, token.RIGHT_BRACKET, token.RIGHT_PARENTHESIS, token.COMMA, token.COLON, token.QUESTION_MARK:

@@ -1,6 +1,6 @@
 package heap
 
-// digitCount is the number of octal digits of an owner.
+// digitCount is the number of octal digits of an owner's number.
 const digitCount = 4
 
 const digitPrefix = "github.com/orepl/orepl/lang/heap.digit"

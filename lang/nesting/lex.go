@@ -152,7 +152,7 @@ func (l *lexer) dropBody() {
 	}
 }
 
-// beginsStatement reports whether a word begins a statement.
+// beginsStatement reports whether a word seems to begin a statement.
 func (l *lexer) beginsStatement(t token) bool {
 	switch l.prev.kind {
 	case end:

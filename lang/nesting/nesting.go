@@ -282,7 +282,7 @@ func Ambiguous(src string) bool {
 // continuing are the words that can follow an operand or a closed brace without beginning a statement.
 var continuing = []string{"else", "in", "of", "instanceof", "catch", "finally", "while", "as", "satisfies", "is", "extends", "from", "implements"}
 
-// awaiting are the words that can end a line without ending the expression.
+// awaiting are the words after which a statement, expression or type can continue on the next line.
 var awaiting = []string{
 	"else", "do", "new", "typeof", "void", "delete", "await", "in", "of", "instanceof", "case", "extends", "yield", "async", "as", "satisfies", "is",
 	"keyof", "readonly", "unique", "infer", "asserts", "abstract", "declare", "export", "default", "implements", "throw", "class", "function", "static",

@@ -63,7 +63,7 @@ func (w *Watcher) Set(paths []string) error {
 // Changed returns a channel that receives a value soon after something in a folder changed, one for several changes.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// pass passes on that something happened. Errors stand for events that were lost.
+// pass passes on that something happened, unless only attributes changed. Errors stand for events that were lost.
 func (w *Watcher) pass() {
 	defer close(w.ended)
 	for {

@@ -141,7 +141,7 @@ func comment(text string) int {
 	return 0
 }
 
-// divides reports whether a slash after a text divides, rather than begins a regular expression.
+// divides reports whether a slash after a text seems to divide, rather than to begin a regular expression.
 func divides(before string) bool {
 	before = strings.TrimRight(before, " \t\r\n")
 	if before == "" {
