@@ -84,7 +84,8 @@ type Version struct {
 // Empty reports whether the file exists and is empty. It returns false for a file without a time of modification.
 func (v Version) Empty() bool { return v.size == 0 && !v.changed.IsZero() }
 
-// Version returns the version of a file. It reads the contents of files without a time of modification.
+// Version returns the version of a file, or the zero Version if the file cannot be found or opened. It reads the contents of
+// files without a time of modification.
 func (f Files) Version(path string) Version {
 	info, err := f.Stat(path)
 	if err != nil {
