@@ -444,7 +444,8 @@ func (p *Program) firstSet(n *node) (s charSet, empty bool) {
 		s = p.unitsOf(n.set)
 		for _, str := range n.strings {
 			if len(str) == 0 {
-				return nil, true
+				empty = true
+				continue
 			}
 			first := single(str[0])
 			if n.ignore {
@@ -452,7 +453,7 @@ func (p *Program) firstSet(n *node) (s charSet, empty bool) {
 			}
 			s = s.union(p.unitsOf(first))
 		}
-		return s, false
+		return s, empty
 	case opSeq:
 		for _, k := range n.kids {
 			first, e := p.firstSet(k)
