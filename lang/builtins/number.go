@@ -61,6 +61,16 @@ func (b *set) number(v goja.Value) goja.Value {
 	return v.ToNumber()
 }
 
+// locales makes toLocaleString of numbers and BigInts ignore its arguments, which are locales and not radices.
+func (b *set) locales() error {
+	for _, class := range []string{"Number", "BigInt"} {
+		b.wrap(b.object(class, "prototype"), "toLocaleString", func(c goja.FunctionCall, fn function) goja.Value {
+			return fn(goja.FunctionCall{This: c.This})
+		})
+	}
+	return nil
+}
+
 // installNumber replaces Number, Math.imul and Math.clz32, which convert numbers beyond 64 bits wrongly. It also corrects BigInt, the
 // storing of integers, and the methods of arrays.
 func (b *set) installNumber() error {
@@ -94,6 +104,7 @@ func (b *set) installNumber() error {
 		return b.vm.ToValue(bits.LeadingZeros32(uint32(int32Of(c.Argument(0)))))
 	})
 	b.wanted(b.bigIntegers, "BigInt", "parseInt")
+	b.wanted(b.locales, "Locale")
 	b.wideStores()
 	b.search()
 	b.arrays()

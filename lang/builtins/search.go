@@ -49,7 +49,7 @@ func (b *set) search() {
 		})
 		b.wrap(array, name, func(c goja.FunctionCall, fn function) goja.Value {
 			o, ok := c.This.(*goja.Object)
-			if f, zero := zeroOf(c.Argument(0)); !ok || !zero || f != 0 {
+			if f, zero := numberOf(c.Argument(0)); !ok || !zero || f != 0 {
 				return fn(c)
 			}
 			values, ok := internals.ArrayValues(o)
@@ -62,7 +62,7 @@ func (b *set) search() {
 			at := -1
 			for i := from; i < end; i++ {
 				if values[i] != nil {
-					if f, ok := zeroOf(values[i]); ok && f == 0 {
+					if f, ok := numberOf(values[i]); ok && f == 0 {
 						if at = i; name != "lastIndexOf" {
 							break
 						}
@@ -77,8 +77,11 @@ func (b *set) search() {
 	}
 }
 
-// zeroOf returns a value as a number, or false if it is none.
-func zeroOf(v goja.Value) (float64, bool) {
+// numberOf returns the number that a value is. ok is false for all else, also for Number objects.
+func numberOf(v goja.Value) (n float64, ok bool) {
+	if _, isObject := v.(*goja.Object); isObject {
+		return 0, false
+	}
 	switch f := v.Export().(type) {
 	case int64:
 		_, isText := v.(goja.String)
@@ -136,7 +139,7 @@ func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
 		}
 		return -1
 	}
-	f, ok := zeroOf(v)
+	f, ok := numberOf(v)
 	if !ok {
 		return -1
 	}
