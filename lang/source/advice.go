@@ -39,6 +39,10 @@ func missing(m api.Message) string {
 	switch {
 	case want == ";" && reserved[got] && declaring.Get().MatchString(m.Location.LineText[:min(m.Location.Column, len(m.Location.LineText))]):
 		return got + " is a word of the language: take another name"
+	case want == ";" && got == ":" && strings.HasPrefix(strings.TrimSpace(m.Location.LineText), "{"):
+		return "put an object at the start of a statement into parentheses: ({ name: value })"
+	case strings.Contains(")]}", want) && got == ";":
+		return "write a comma, or " + want
 	case strings.Contains(")]}", want) && !reserved[got] && value.Get().MatchString(got):
 		return "write a comma or an operator before it, or " + want
 	}
@@ -59,7 +63,7 @@ var reserved = map[string]bool{
 	"true": true, "try": true, "typeof": true, "var": true, "void": true, "while": true, "with": true,
 }
 
-// advice returns a hint for a message of package ecma or of esbuild.
+// advice returns a hint for a message of package ecma or of esbuild, or "" if it has none.
 func advice(message, text string) string {
 	has := func(part string) bool { return strings.Contains(message, part) }
 	switch {
@@ -100,6 +104,9 @@ func advice(message, text string) string {
 		return "a name is expected here; words of the language are none, nor does a name begin with a digit"
 	case has("Expected"):
 		return "look before this place: a bracket, comma or operator is missing there"
+	}
+	if hint := mistaken(message); hint != "" || !has("nexpected") {
+		return hint
 	}
 	return "look before this place: a value, comma, quote or bracket is missing there, or there is one too many"
 }

@@ -50,7 +50,11 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		if again := api.Transform(text, options); len(again.Errors) > 0 { // with positions at the end of the text as written
 			result = again
 		}
-		return "", nil, lowerError(name, text, result.Errors)
+		d := lowerError(name, text, result.Errors)
+		if loader == api.LoaderJS && isTyped(result.Errors[0]) {
+			d.Hint = "this is TypeScript, which is for files that end in .ts or .mts"
+		}
+		return "", nil, d
 	}
 	code := string(result.Code)
 	moved, err := parseSourceMap(result.Map, code, text)
@@ -79,8 +83,11 @@ var moduleStatement = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { 
 func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
 	first := messages[0]
 	pos, excerpt := place(name, text, first.Location)
+	if strings.HasPrefix(first.Text, "The JSX syntax") {
+		first = api.Message{Text: `Unexpected "<"`, Location: first.Location}
+	}
 	d := &diag.Diagnostic{
-		ID: "syntax", Name: "SyntaxError", Message: first.Text, Position: pos, Excerpt: excerpt,
+		ID: "syntax", Name: "SyntaxError", Message: strings.TrimSuffix(first.Text, ":"), Position: pos, Excerpt: excerpt,
 	}
 	if first.Location != nil && first.Location.Suggestion != "" {
 		d.Hint = missing(first)
@@ -89,6 +96,9 @@ func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
 		d.ID = "syntax-incomplete"
 	}
 	for _, n := range first.Notes {
+		if own(n.Text) {
+			continue
+		}
 		pos, excerpt := place(name, text, n.Location)
 		d.Notes = append(d.Notes, diag.Note{Message: n.Text, Position: pos, Excerpt: excerpt})
 	}
