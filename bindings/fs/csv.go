@@ -30,6 +30,7 @@ import (
 type csvOptions struct {
 	separator rune
 	header    bool
+	assumed   bool // no option says whether the first line is a header, nor names a column
 	types     map[string]string
 	into      map[string]*session.Buffer // destination buffers by column; if set, further columns are read only if types lists them
 }
@@ -59,6 +60,9 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 			return nil, csvError(name, err)
 		}
 		return func() (goja.Value, error) {
+			for _, d := range doubts(name, o, names, columns) {
+				f.Engine.WarnOf(d)
+			}
 			byName := bindings.NewExports(f.Engine)
 			list := make([]any, len(names))
 			for i, name := range names {
@@ -96,6 +100,7 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 	o := csvOptions{separator: ',', header: true, types: map[string]string{}}
 	opts := a.Options(1, "options", "separator", "header", "types", "into")
 	if opts == nil {
+		o.assumed = true
 		return o
 	}
 	o.separator = csvSeparator(a, opts)
@@ -125,7 +130,39 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 	} else if v := opts.Get("into"); v != nil && !goja.IsUndefined(v) {
 		a.Fail("into", "must be an object with a buffer for each column, as in { price: buffer }")
 	}
+	header := opts.Get("header")
+	o.assumed = (header == nil || goja.IsUndefined(header)) && len(o.types)+len(o.into) == 0
 	return o
+}
+
+// doubts returns warnings of what may not be meant: numbers that name the columns, and integers that change as f64.
+func doubts(file string, o csvOptions, names []string, columns []column) []*diag.Diagnostic {
+	var list []*diag.Diagnostic
+	if o.assumed && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !table.IsNumber(name) }) {
+		list = append(list, &diag.Diagnostic{
+			Message:  "the first line has only numbers; they become the names of the columns",
+			Position: diag.Position{File: file, Line: 1, Column: 1},
+			Hint:     "if it is a row of data, write readCSV(path, { header: false }), else { header: true }",
+		})
+	}
+	for i, c := range columns {
+		c, ok := c.(*inferred)
+		if !ok || c.changed == 0 {
+			continue
+		}
+		kind := "i64"
+		if c.beyond {
+			kind = "string"
+		}
+		d := &diag.Diagnostic{Position: c.at, Hint: fmt.Sprintf("write readCSV(path, { types: { %s: '%s' } })", property(names[i]), kind)}
+		d.Position.File = file
+		d.Message = fmt.Sprintf("column %q: %s becomes %s, as f64 has 53 bits", names[i], c.first, c.became)
+		if c.changed > 1 {
+			d.Message += fmt.Sprintf("; %s of the column change", spelling.Count(c.changed, "integer"))
+		}
+		list = append(list, d)
+	}
+	return list
 }
 
 // parseCSV reads row by row. Memory use is bounded by the kept columns and one row.
@@ -165,6 +202,9 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 		for i, c := range columns {
 			err := c.add(ctx, record[i])
 			if err == nil {
+				if c, ok := c.(*inferred); ok && c.changed > 0 && c.at.Line == 0 {
+					c.at.Line, c.at.Column = r.Position(i)
+				}
 				continue
 			}
 			if diag.Code(err) != "" || ctx.Err() != nil { // a device's error
@@ -350,6 +390,11 @@ func (t *texts) value(e *lang.Engine) (goja.Value, error) { return e.VM().NewArr
 type inferred struct {
 	kept           // nil until the first field with a value
 	early []string // the fields before it
+
+	changed       int           // number of integers that f64 does not represent
+	beyond        bool          // one of them is outside the range of i64
+	first, became string        // the first of them, and what it becomes
+	at            diag.Position // its line and column
 }
 
 func (c *inferred) add(ctx context.Context, field string) error {
@@ -364,7 +409,21 @@ func (c *inferred) add(ctx context.Context, field string) error {
 		}
 		c.choose(ctx, kind)
 	}
-	return c.kept.add(ctx, field)
+	if err := c.kept.add(ctx, field); err != nil {
+		return err
+	}
+	if n, ok := c.kept.(*numbers[float64]); ok {
+		x := n.values[len(n.values)-1]
+		if math.Abs(x) < 1<<53 || !table.Changes(field) {
+			return nil
+		}
+		_, err := table.ParseInt(ir.I64, field)
+		c.beyond = c.beyond || err != nil
+		if c.changed++; c.changed == 1 {
+			c.first, c.became = strings.Clone(strings.TrimSpace(field)), strconv.FormatFloat(x, 'f', -1, 64)
+		}
+	}
+	return nil
 }
 
 // choose sets the column's type, f64 or string, and adds the fields without values, which fit both.

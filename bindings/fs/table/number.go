@@ -29,6 +29,16 @@ func IsNumber(text string) bool {
 	return err == nil
 }
 
+// Changes reports whether a field is an integer in digits that float64 does not represent.
+func Changes(text string) bool {
+	text = strings.TrimSpace(text)
+	if strings.Trim(text, "+-0123456789") != "" {
+		return false
+	}
+	x, err := parse64(text)
+	return err == nil && compareDigits(text, x) != 0
+}
+
 // ParseFloat returns the bits of a number rounded once from its decimal digits to an element type of floats. A missing value is
 // NaN, and a number beyond the range is infinite.
 func ParseFloat(t ir.Type, text string) (uint64, error) {
