@@ -49,7 +49,7 @@ func constructors() []constructor {
 				}
 				return c.Normal(t, dims, seed, mean, deviation)
 			}},
-		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 up to n, as i32, in a random order that depends on the seed alone: x.take(d.permutation(n, { seed: 1 }), 0) shuffles rows.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
+		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 to n - 1, as i32, in a random order that depends on the seed alone: x.take(d.permutation(n, { seed: 1 }), 0) shuffles rows.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
 			options: []string{"seed"}, run: (*call).permutation},
 	}
 }

@@ -155,7 +155,10 @@
     if (plan.clock !== undefined && plan.clock !== 'host' && plan.clock !== 'device') fail(`clock must be 'host' or 'device', not ${plan.clock}`)
     if (plan.caches !== 'warm' && plan.caches !== 'cold') fail(`caches must be 'warm' or 'cold', not ${plan.caches}`)
     if (typeof plan.isolate !== 'boolean') fail(`isolate must be true or false, not ${plan.isolate}`)
-    if (plan.roofline !== undefined) for (const key of rates) positive(plan.roofline ?? {}, key, undefined, Number.MIN_VALUE)
+    if (plan.roofline !== undefined && (typeof plan.roofline !== 'object' || plan.roofline === null)) {
+      fail(`roofline must be an object with the rates of the device, not ${kindOf(plan.roofline)}`, "write { gigabytesPerSecond: 20, gigaflops: 100 }, or await roofline('cpu') from 'suites'")
+    }
+    if (plan.roofline !== undefined) for (const key of rates) positive(plan.roofline, key, undefined, Number.MIN_VALUE)
     for (const name of ['before', 'verify', 'filter', 'setup', 'teardown']) {
       if (options[name] !== undefined && typeof options[name] !== 'function') fail(`${name} must be a function, not ${typeof options[name]}`)
     }
@@ -392,7 +395,7 @@
   async function bench(name, fn, options = {}) {
     const at = caller()
     checkName(name, "bench('name', () => kernel.launch(…))")
-    if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
+    if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, fn?.axes === undefined ? "write bench('name', () => kernel.launch(…))" : "axes are for sweep('name', { axes, run })")
     const plan = planOf(options, known)
     const s = subject(name, fn, plan, { bytes: options.bytes, flops: options.flops, before: options.before, verify: options.verify, thresholds: options.thresholds })
     if (!wanted(name)) return leaveOut(name)

@@ -20,7 +20,7 @@ import (
 )
 
 // libraries lists the TypeScript libraries of ECMAScript features beyond 2016 that the engine implements. A whole edition
-// would also declare missing features, such as WeakRef, SharedArrayBuffer and iterator helpers.
+// would also declare missing features, such as SharedArrayBuffer. Some features of the engine are not declared, such as WeakRef.
 var libraries = []string{
 	"es2017.object", "es2017.string", "es2017.typedarrays", "es2018.asyncgenerator", "es2018.asynciterable", "es2018.promise", "es2018.regexp",
 	"es2019.array", "es2019.object", "es2019.string", "es2019.symbol", "es2020.bigint", "es2020.promise", "es2020.string",

@@ -319,12 +319,13 @@ func (m *Module) bufferOf(d *session.Device, t element.Type, data []byte, option
 	buf := &Buffer{m: m, Buffer: b, Elem: t, unlabelled: opts.unlabelled}
 	q := opts.Queue
 	if q == nil {
-		if q, err = m.queues.DefaultOf(d); err != nil {
-			return nil, err
-		}
+		q, err = m.queues.DefaultOf(d)
 	}
-	if err := m.writeNow(q, b, 0, data); err != nil {
-		_ = b.Free() // the write's error takes precedence
+	if err == nil {
+		err = m.writeNow(q, b, 0, data)
+	}
+	if err != nil {
+		_ = b.Free() // the first error takes precedence
 		return nil, err
 	}
 	return m.class.New(buf), nil
