@@ -123,7 +123,7 @@ interface BenchComparison {
   change: number; low: number; high: number
   /** The probability of a change as large if there is no difference, by this test. */
   p: number; test: string
-  /** Whether p is below 0.01, the interval excludes 0, and the change is at least the option noise. */
+  /** Whether p is below 0.01, the interval excludes 0, the change is at least the option noise, and the tenth percentile changed in the same direction, by at least noise and a quarter of the change. */
   different: boolean
   /** 'slower' or 'faster', or '~' if the samples show no difference. */
   verdict: 'slower' | 'faster' | '~'

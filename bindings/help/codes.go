@@ -164,6 +164,6 @@ var codes = []Code{
 	{"io-error", "The system could not read or write a file, or start a program.", []string{"a full disk", "a directory instead of a file"}, "see the system's error in the message."},
 	{"reentrant", "A Go function called by a script called the script's engine, which would deadlock.", nil,
 		"call functions that were passed as arguments, or use another engine."},
-	{"crashed", "The process of an isolated engine ended unexpectedly.", []string{"lack of memory", "a signal"}, "call it again, which starts a new process; pass less data per call."},
+	{"crashed", "The process of an isolated engine ended unexpectedly.", []string{"lack of memory", "a signal"}, "make a new engine, which starts another process, and pass less data per call; pipelines replace the process themselves."},
 	{"internal", "A defect in orepl or in the host program.", nil, "please report it with the script."},
 }

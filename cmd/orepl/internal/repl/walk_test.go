@@ -339,8 +339,8 @@ which works, too.`, func() {
 
 func (w *walk) history() {
 	w.part("History", `
-Entered blocks are kept for the next session, in `+"`~/.orepl_history`"+` or the file that `+"`OREPL_HISTORY`"+` names; if it is empty,
-nothing is kept. Up and Down go through the blocks that begin like the current line. Ctrl-R searches the history:
+Entered blocks are kept for the next session, in `+"`~/.orepl_history`"+` or the file that `+"`OREPL_HISTORY`"+` names. They are not kept
+if the variable is empty. Up and Down go through the blocks that begin like the current line. Ctrl-R searches the history:
 
 - Ctrl-R again finds an older block.
 - Enter runs the block that was found.
