@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/config"
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/later"
 )
 
 var (
@@ -242,9 +244,13 @@ func numeral(text string, t reflect.Type) any {
 	return n
 }
 
-// shared reports whether a regular expression of Go is known to mean the same in JavaScript, whose syntax patterns of JSON Schema have.
+// shared reports whether a regular expression of Go is known to mean the same in JavaScript, whose syntax JSON Schema prescribes
+// for patterns. It ignores that a dot matches more line ends in Go.
 func shared(pattern string) bool {
-	for _, only := range []string{"(?i", "(?s", "(?m", "(?U", "(?-", "(?P", `\A`, `\z`, `\Q`, `\C`, `\a`, `\pL`, `\p`, `\P`, "[[:", `\x{`, `\s`, `\b`, `\B`, "[]", "[^]"} {
+	if goOnly.Get().MatchString(pattern) || strings.ContainsAny(repeats.Get().ReplaceAllString(pattern, ""), "{}") {
+		return false
+	}
+	for _, only := range []string{"(?i", "(?s", "(?m", "(?U", "(?-", "(?P", `\A`, `\z`, `\Q`, `\C`, `\a`, `\pL`, `\p`, `\P`, "[[:", `\x{`, `\s`, `\S`, `\b`, `\B`, "[]", "[^]"} {
 		if strings.Contains(pattern, only) {
 			return false
 		}
@@ -252,6 +258,13 @@ func shared(pattern string) bool {
 	_, err := syntax.Parse(pattern, syntax.Perl)
 	return err == nil
 }
+
+var (
+	// goOnly matches an escape of a digit, which is an octal number in Go and refers to a group in JavaScript.
+	goOnly = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\\[0-9]`) }}
+	// repeats matches a count of repetitions and an escaped character. JavaScript takes no other brace.
+	repeats = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\\.|\{[0-9]+(?:,[0-9]*)?\}`) }}
+)
 
 // written returns a default as a file of JSON has it, or nil if it has no value or holds a secret.
 func written(v reflect.Value) any {
