@@ -48,7 +48,7 @@ func scans() []method {
 		spread("std", "Computes the standard deviation, the square root of the variance.", (*array.Run).Std),
 		scan("cumsum", "Returns the sums of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumSum),
 		scan("cumprod", "Returns the products of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumProd),
-		{Entry: bindings.NewMethod("scan", "Returns the reductions of the elements up to each by an associative function, along an axis or in row-major order.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+		{Entry: bindings.NewMethod("scan", "Returns the inclusive scan by an associative function: each result combines the elements up to its own place, itself included. The order is along an axis, or row-major without one.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				fn, axis := c.function(c.arg(0), "x.scan((a, b) => Math.max(a, b))"), c.axis(1, array.All)

@@ -91,8 +91,8 @@ func Evaluate(vm *goja.Runtime, t *Text) goja.Value {
 	return m.evaluate(t, (*names)(unsafe.Add(unsafe.Pointer(vm), the.state.globals)))
 }
 
-// evaluate runs a text as global code, or as code of the function at hand if global is nil, and returns its completion value.
-// It panics with what the text throws. It follows the interpreter's own eval.
+// evaluate runs a text in the scope global, or in the scope of the calling code if global is nil, and returns its completion
+// value. It panics with what the text throws. It follows the interpreter's own eval.
 func (m *machine) evaluate(t *Text, global *names) goja.Value {
 	tree, strict := t.Parse()
 	inGlobal := global != nil || !m.inFunction()

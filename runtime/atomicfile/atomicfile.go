@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file atomically: after a crash the path has the old contents or the new ones. It keeps an existing file's mode,
-// owner and extended attributes, and follows a symbolic link. A device, such as /dev/stdout, is written in place.
+// Write writes a file atomically: after a crash the path has the old contents or the new ones. It keeps an existing file's mode
+// and, on Linux, its owner and the extended attributes that it may set. If the owner cannot be kept, Write fails. It follows a
+// symbolic link to an existing file, and replaces other links. A device or a pipe, such as /dev/stdout, is written in place.
 func Write(path string, data []byte) error {
 	return Replace(path, "", func(w *os.File) error {
 		_, err := w.Write(data)

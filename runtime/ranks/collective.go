@@ -126,7 +126,8 @@ func (c *Call) others(ctx context.Context, data []byte, step int) (list [][]byte
 	return list, nil
 }
 
-// exchange returns the data of all members.
+// exchange sends data to all other members, and returns the data of all members in order of their ranks. In a group of more
+// than directRanks members it uses a step for each other member, from step on.
 func (c *Call) exchange(ctx context.Context, data []byte, step int) ([][]byte, error) {
 	n, me := c.g.Size(), c.g.rank
 	if n <= directRanks {

@@ -68,10 +68,11 @@ func (l Layout) check() error {
 	return nil
 }
 
-// headers returns the offset of the headers after the control block. Order and alignment follow LLVM's rpc::Process.
+// headers returns the offset of the headers, counted from the end of the control block. Order and alignment of the parts follow
+// LLVM's rpc::Process.
 func (l Layout) headers() int { return align(2*4*l.Ports, 8) }
 
-// packets returns the offset of the packets after the control block.
+// packets returns the offset of the packets, counted from the end of the control block.
 func (l Layout) packets() int { return align(l.headers()+headerBytes*l.Ports, 8) }
 
 // Size returns the number of bytes of a channel's memory.

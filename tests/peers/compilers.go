@@ -24,7 +24,7 @@ type compiler struct {
 	object  bool // the output is an object file, which needs linking
 }
 
-// clang is the command of the LLVM version that the whole repository uses.
+// clang is the compiler's command, of the LLVM version that the repository's tests use unless they test an older one.
 const clang = "clang-19"
 
 // compilerPeers returns all ways of building the same kernels ahead of time; a machine may lack some.

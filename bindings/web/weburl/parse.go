@@ -98,7 +98,7 @@ func (p *parser) take() string {
 // slash reports whether c separates path segments. In special URLs, a backslash does too.
 func (p *parser) slash(c rune) bool { return c == '/' || c == '\\' && special(p.u.Scheme) }
 
-// endsAuthority reports whether c terminates a host or port.
+// endsAuthority reports whether c, or the end of the text, ends the authority, which is the user, the host and the port.
 func (p *parser) endsAuthority(c rune) bool { return c == eof || c == '?' || c == '#' || p.slash(c) }
 
 func (p *parser) step(c rune) error {

@@ -135,7 +135,7 @@ var variable = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
 }}
 
-// remedy returns a change that would prove the index of a sparable check.
+// remedy returns advice to the user: a comparison with which the index of a sparable access is proved to be in bounds.
 func (a *Access) remedy() string {
 	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", a.index, a.extent) + worth
 }

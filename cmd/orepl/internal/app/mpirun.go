@@ -342,8 +342,9 @@ func runJobs(inv *invocation) error {
 	}
 }
 
-// awaitEnd waits until the scripts of a job have ended or a process is lost, and lets cancel be called some time later. It
-// returns true if after a loss all processes have ended, but the launcher still runs after mpiGoneTime.
+// awaitEnd waits until the scripts of a job have ended, a process is lost, or ctx ends. In the first two cases cancel is called
+// after mpiEndTime or mpiLossTime. running ends with the launcher. The result is true if after a loss all processes have ended,
+// and running has not ended mpiGoneTime later.
 func awaitEnd(ctx, running context.Context, w *status.Watch, scripts, processes int, cancel func()) bool {
 	switch lost, ok := w.Await(ctx, scripts); {
 	case lost:

@@ -237,7 +237,8 @@ func (s *state) writeData(t, port int, value uint8) {
 	*d = data{value: value, writer: uint8(t), written: th.clock[t]}
 }
 
-// normalize renames timestamps and clocks, so that equivalent states are equal.
+// normalize makes equivalent states equal. It removes the writes that no thread can read any more, and renumbers the timestamps
+// and clocks that remain.
 func (s *state) normalize(ports int) {
 	for l := range s.writes {
 		oldest := uint8(len(s.writes[l]) - 1)

@@ -338,10 +338,10 @@ func (w *Worker) beginGroups(first int) {
 	w.put32(abi.CtxGroup+8, plane)
 }
 
-// Together returns the kinds of group operations that code may compute for work-groups of this size, as bits like
-// abi.TogetherAll. lanes are those of a gang. The lanes of the gangs must be the items of the work-group in order; only the
-// last lanes may be absent. Sums of floats include absent lanes: if the language pads less than the code, a sum of −0 would
-// become 0.
+// Together returns the kinds of operations that compiled code may compute itself for work-groups of this size, as bits such as
+// abi.TogetherAll. lanes is the number of lanes of a gang. The result is 0 unless the gangs' lanes are the group's items in
+// order, with absent lanes only at the end. Compiled sums add a 0 for each absent lane, while the language pads to the next power
+// of two (rule 23.1). More zeros than that are refused, since they could turn a sum of −0 into 0.
 func (w *Worker) Together(size [3]int, lanes int) (kinds int) {
 	items := size[0] * size[1] * size[2]
 	if size[0]%lanes != 0 && items > size[0] {

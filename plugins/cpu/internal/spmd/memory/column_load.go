@@ -49,7 +49,8 @@ func (l *Memory) loadColumn(in *ir.Instr) bool {
 	return true
 }
 
-// columnMem returns the memory operand in the context of register i of a gang's column for transposed load n.
+// columnMem returns the memory operand of register i of the column that transposed load n has for a gang. It is in the worker's
+// context. gang counts from the first of the abi.ColumnGangs gangs that share the loads.
 func (l *Memory) columnMem(n, i, gang int) vcode.Mem {
 	return vcode.CtxMem(l.Layout.Columns+((n*l.GangRegs+i)*abi.ColumnGangs+gang)*l.Target.Bytes(), 0)
 }
