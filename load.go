@@ -377,7 +377,8 @@ func unknownNames(file, above string, values map[string]any, fields []config.Fie
 	return failed
 }
 
-// tableOf returns a map of any Go type as a map of settings, or false for other values.
+// tableOf returns a value as a table of settings if it is a map of a Go type with string keys, or a pointer to one. Otherwise it
+// returns false.
 func tableOf(value any) (map[string]any, bool) {
 	all, ok := config.General(value).(map[string]any)
 	return all, ok

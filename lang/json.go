@@ -55,8 +55,8 @@ func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	return v
 }
 
-// ParseJSON parses JSON, which must be UTF-8. The error has the code syntax and the position in the text, in a file called
-// name. ParseJSON must be called on the loop's goroutine.
+// ParseJSON parses JSON, which must be UTF-8. An error of the text has the code syntax and the position in it, in a file
+// called name. Errors of limits are returned as they are. ParseJSON must be called on the loop's goroutine.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	if d := source.CheckEncoding(name, string(data)); d != nil {
 		return nil, d
@@ -65,21 +65,22 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	if err == nil {
 		return v, nil
 	}
-	d := &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: "this is no JSON", Cause: err}
 	var problem *builtins.JSONError
-	if errors.As(e.Unthrown(err), &problem) {
-		text := string(data)
-		at, units := len(text), 0
-		for i, c := range text {
-			if units >= problem.Offset {
-				at = i
-				break
-			}
-			units += utf16.RuneLen(c)
-		}
-		d.Message, d.Hint = "this is no JSON: "+problem.Message, problem.Hint
-		d.Position = diag.PositionAt(name, text, at)
-		d.Excerpt = diag.Excerpted(text, d.Position, 1)
+	if !errors.As(e.Unthrown(err), &problem) {
+		return nil, err // of a limit, not of the text
 	}
-	return nil, d
+	text := string(data)
+	at, units := len(text), 0
+	for i, c := range text {
+		if units >= problem.Offset {
+			at = i
+			break
+		}
+		units += utf16.RuneLen(c)
+	}
+	pos := diag.PositionAt(name, text, at)
+	return nil, &diag.Diagnostic{
+		ID: "syntax", Name: "SyntaxError", Message: "this is no JSON: " + problem.Message, Hint: problem.Hint, Cause: err,
+		Position: pos, Excerpt: diag.Excerpted(text, pos, 1),
+	}
 }

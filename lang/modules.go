@@ -165,8 +165,9 @@ func (e *Engine) checkConstants(u *source.Unit) error {
 	return nil
 }
 
-// AsLoaded returns the result of do, an operation on files. key is the operation's name, a space and a path. Engines that share
-// a cache call do once for each key before [Engine.EndLoading]. They all get the same result, which they must not change.
+// AsLoaded returns the result of do, an operation on files. key is the operation's name, a space and a path. Before
+// [Engine.EndLoading], engines that share a cache call do once for each key. They all get its result, also an error, and must not
+// change it. If the engine's call ends during do, the result is not kept. do must not call AsLoaded, since the cache is locked.
 // Without a cache, and after EndLoading, each call calls do.
 func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {

@@ -31,7 +31,7 @@ func scans() []method {
 			}}
 	}
 	spread := func(name, help string, fn func(r *array.Run, x array.Array, axis int, keep bool, correction float64) (array.Array, error)) method {
-		return method{Entry: bindings.NewMethod(name, help+" The sum of squares is divided by the number of elements minus the option correction, 0 by default. Without an axis it returns a promise of a number, else a buffer without the axis.",
+		return method{Entry: bindings.NewMethod(name, help+" The sum of the squared differences from the mean is divided by the number of elements minus the option correction, 0 by default. Without an axis the result is a promise of the value for all elements. With an axis, or an array of axes, it is a buffer without these.",
 			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number | readonly number[], options?: AxesOptions & { correction?: number }): Buffer", "(options: AxesOptions & { correction?: number }): Buffer"),
 			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -44,10 +44,10 @@ func scans() []method {
 	return []method{
 		place("argmin", "Returns the index of the first of the least elements, or of the first NaN.", (*array.Run).ArgMin),
 		place("argmax", "Returns the index of the first of the greatest elements, or of the first NaN.", (*array.Run).ArgMax),
-		spread("var", "Computes the variance.", (*array.Run).Var),
-		spread("std", "Computes the standard deviation, the square root of the variance.", (*array.Run).Std),
-		scan("cumsum", "Returns the sums of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumSum),
-		scan("cumprod", "Returns the products of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumProd),
+		spread("var", "Computes the variance, in the types of mean.", (*array.Run).Var),
+		spread("std", "Computes the standard deviation, the square root of the variance, in the types of mean.", (*array.Run).Std),
+		scan("cumsum", "Returns the cumulative sums, in the types of sum: each includes the element at its place. The order is along an axis, or row-major without one.", (*array.Run).CumSum),
+		scan("cumprod", "Returns the cumulative products, in the types of sum: each includes the element at its place. The order is along an axis, or row-major without one.", (*array.Run).CumProd),
 		{Entry: bindings.NewMethod("scan", "Returns the inclusive scan by an associative function: each result combines the elements up to its own place, itself included. The order is along an axis, or row-major without one.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)

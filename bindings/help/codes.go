@@ -103,7 +103,7 @@ var codes = []Code{
 		"close only queues from createQueue, and use a queue only with its own device."},
 	{"invalid-event", "The operation does not apply to the event.",
 		[]string{"elapsedSince of events that are not both done, or of two devices", "a wait for an event of another session"},
-		"for elapsedSince await both events first, and use events of one device."},
+		"for elapsedSince await both events first, and use events of one device. Wait for events of the same session only."},
 	{"invalid-binary", "A device image or a recording is corrupt, or has an unknown format.",
 		[]string{"a file in another format than offload binary, ELF, PTX, cubin, fat binary, SPIR-V, LLVM bitcode, OpenCL C, kernel IR or an ar archive of these", "a file that was not copied to its end"},
 		"rebuild the image with its compiler, or record again."},

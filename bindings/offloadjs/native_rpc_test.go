@@ -150,7 +150,7 @@ not-found: launch "other" on cpu: device code called operation o:65535, which no
 backend-failure: launch "ask" on cpu: the service twice threw RangeError: too far, kernel ask, work-item [0, 0, 0]
 cancelled: launch "ask" on cpu: enough, kernel ask, work-item [0, 0, 0]
 timeout: launch "ask" on cpu: the service twice did not answer within 20ms, kernel ask, work-item [0, 0, 0]
-invalid-argument: launch "ask" on cpu: g.call('twice'): the kernel passes 1 values, and the service takes 2, kernel ask, work-item [0, 0, 0]
+invalid-argument: launch "ask" on cpu: g.call('twice'): the kernel passes 1 value, and the service takes 2, kernel ask, work-item [0, 0, 0]
 5
 `
 			if strings.TrimSpace(want) != strings.TrimSpace(got) {

@@ -173,7 +173,7 @@ func TestServiceErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, code, message, hint string }{
 		{"unknown", `rpc.on('loss', { args: [f32] }, () => {}); kernel(g => { g.call('los', 1.5) }).launch({ size: 1 })`, "not-found", `no service is named "los"`, `did you mean "loss"`},
 		{"none", `kernel(g => { g.call('loss', 1.5) }).launch({ size: 1 })`, "not-found", `no service is named "loss"`, `rpc.on('loss'`},
-		{"too few values", `rpc.on('f', { args: [i32, i32] }, () => {}); kernel(g => { g.call('f', 1) }).launch({ size: 1 })`, "invalid-argument", "the kernel passes 1 values, and the service takes 2", "the service is f(i32, i32): void"},
+		{"too few values", `rpc.on('f', { args: [i32, i32] }, () => {}); kernel(g => { g.call('f', 1) }).launch({ size: 1 })`, "invalid-argument", "the kernel passes 1 value, and the service takes 2", "the service is f(i32, i32): void"},
 		{"a float for an integer", `rpc.on('f', { args: [i32] }, () => {}); kernel(g => { g.call('f', 1.5) }).launch({ size: 1 })`, "invalid-argument", "argument 1 is", "f(i32)"},
 		{"no result", `rpc.on('f', {}, () => {}); kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, d.buffer(i32, 1))`, "invalid-argument", "the service has none", "f(): void"},
 		{"a condition", `rpc.on('f', { result: bool }, () => true); kernel({ o: [i32] }, (g, o) => { while (g.call('f')) o[0] = 1 }).launch({ size: 1 }, d.buffer(i32, 1))`, "invalid-argument", "the service returns bool", "write bool(g.call('f', …))"},

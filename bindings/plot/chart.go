@@ -324,7 +324,7 @@ func (r *reader) named(v goja.Value) {
 		r.c.kind = groups
 		for _, s := range r.c.series {
 			if n := len(r.c.series[0].y); len(s.y) != n || n == 0 {
-				r.Fail("data", "has %d numbers for %q and %d for %q, which are no groups of bars", n, r.c.series[0].name, len(s.y), s.name)
+				r.Fail("data", "has %s for %q and %d for %q, which are no groups of bars", spelling.Count(n, "number"), r.c.series[0].name, len(s.y), s.name)
 				return
 			}
 		}
@@ -354,7 +354,7 @@ func (r *reader) places() {
 				return
 			}
 			if len(s.y) != len(list) {
-				r.Fail("options", "have %d numbers as x for %d values", len(list), len(s.y))
+				r.Fail("options", "have %s as x for %s", spelling.Count(len(list), "number"), spelling.Count(len(s.y), "value"))
 				return
 			}
 			s.x = list
@@ -437,7 +437,7 @@ func (r *reader) errorOf(s *series, v goja.Value) {
 		case !ok:
 			r.Fail("options", "must have numbers as error, or an object with low and high, not %s", convert.Describe(v))
 		case len(values) != len(s.y):
-			r.Fail("options", "have %d numbers as error for %d values", len(values), len(s.y))
+			r.Fail("options", "have %s as error for %s", spelling.Count(len(values), "number"), spelling.Count(len(s.y), "value"))
 		}
 		return values
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/plot/forms"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // mostLabels is the maximum number of labels.
@@ -75,7 +76,7 @@ func (r *reader) rows() {
 	var all []float64
 	for _, s := range c.series {
 		if len(s.y) != c.columns {
-			r.Fail("data", "has a row of %d numbers and one of %d", c.columns, len(s.y))
+			r.Fail("data", "has a row of %s and one of %d", spelling.Count(c.columns, "number"), len(s.y))
 			return
 		}
 		all = append(all, s.y...)
@@ -101,7 +102,7 @@ func (r *reader) labelled() {
 	case want < 0:
 		r.Fail("options", "have labels, which this chart has no use for: they name the columns of 'heat' and the values of 'bars'")
 	case want != len(c.labels):
-		r.Fail("options", "have %d labels for %d values", len(c.labels), want)
+		r.Fail("options", "have %s for %s", spelling.Count(len(c.labels), "label"), spelling.Count(want, "value"))
 	}
 }
 
@@ -117,7 +118,7 @@ func (r *reader) point(v goja.Value) (x, y []float64, ok bool) {
 		return nil, nil, false
 	}
 	if len(x) != len(y) {
-		r.Fail("data", "has %d numbers as x and %d as y", len(x), len(y))
+		r.Fail("data", "has %s as x and %d as y", spelling.Count(len(x), "number"), len(y))
 	}
 	return x, y, true
 }

@@ -155,7 +155,7 @@ for (const o of [{ error: 3 }, { error: { a: [1] } }, { error: { b: [1, 2] } }, 
 	if err != nil {
 		t.Fatal(diag.Format(err, false))
 	}
-	for _, want := range []string{"12.5 ± 2\n", "4 (3 … 4.5)\n", " 1\n", "\n1 true\nfalse\n", "have 1 numbers as error for 2 values", "not 3", `an error of "b"; the names are a`} {
+	for _, want := range []string{"12.5 ± 2\n", "4 (3 … 4.5)\n", " 1\n", "\n1 true\nfalse\n", "have 1 number as error for 2 values", "not 3", `an error of "b"; the names are a`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}

@@ -60,7 +60,7 @@ func show() {
 	copy(showing[2:], text)
 }
 
-// Process contains what a process has published: the names of its devices, and its counts.
+// Process contains what a process has published: the names of the devices that it offers or uses, and its counts.
 type Process struct {
 	PID     int
 	Devices []string

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -58,7 +59,7 @@ func CheckLaunch(l *offload.Launch, limits *offload.Limits) error {
 		return nil
 	}
 	if len(l.Args) != len(info.Params) {
-		return refuse(offload.InvalidArgument, "the kernel takes %d arguments and got %d", len(info.Params), len(l.Args))
+		return refuse(offload.InvalidArgument, "the kernel takes %s, not %d", spelling.Count(len(info.Params), "argument"), len(l.Args))
 	}
 	for i := range l.Args {
 		size := int64(0)

@@ -63,7 +63,8 @@ func (c *command) isMark() bool { return c.kind == recordEvent && c.event.mark }
 // isStamp reports whether the command is a mark that the lane reaches, so that it has a time.
 func (c *command) isStamp() bool { return c.isMark() && c.event.stamped }
 
-// onWorker reports whether only the worker may run the command, because its host code may depend on a caller's goroutine.
+// onWorker reports whether only the worker may run the command. Its host code may wait for a goroutine that itself waits for the
+// queue, and so must not run on that goroutine.
 func (c *command) onWorker() bool { return c.kind == callHost || c.kind == launchKernel && c.calls }
 
 // clear drops references to the caller's memory.

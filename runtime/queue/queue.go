@@ -202,7 +202,7 @@ func (q *Queue) SubmitNow(dst offload.Span, src []byte) error {
 	return q.Submit(dst, memory.Clone(src))
 }
 
-// Retrieve copies from the device to the host.
+// Retrieve issues a copy from the device to the host. src.Size must be len(dst).
 func (q *Queue) Retrieve(dst []byte, src offload.Span) error {
 	const op = "retrieve"
 	from, err := q.span(op, src)

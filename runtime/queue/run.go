@@ -39,7 +39,7 @@ func (q *Queue) ensure(urgent bool) {
 	}
 }
 
-// rouse wakes or starts the worker. The queue is locked.
+// rouse starts or wakes the worker. An awake worker checks for work once more before it sleeps. The queue is locked.
 func (q *Queue) rouse() {
 	switch q.worker {
 	case noWorker:

@@ -33,8 +33,8 @@ func (r *Recorder) Commands(list []DeviceCommand) {
 	}
 }
 
-// command writes a command. The caller holds mu. Since a program may issue many commands, the text is appended without a value for
-// each event, and what repeats is copied.
+// command writes the two slices of a command. The caller holds mu. Since a program may issue many commands, command appends the
+// text directly, without a struct event. It copies the parts that repeat from r.repeats.
 func (r *Recorder) command(c *DeviceCommand) {
 	passed := max(c.Passed, c.Issued)
 	program := r.free(c.Program, c.Issued, passed)

@@ -229,7 +229,7 @@ const (
 	needKey    = "waits for "
 )
 
-// event is an event of the format.
+// event is an event of Chrome's trace format.
 type event struct {
 	Name, Category, Phase string
 	Time, Duration        time.Duration

@@ -171,7 +171,7 @@ func withOperands(r *array.Run, f func(o *operands, dir, file string) error) err
 	return f(o, dir, file)
 }
 
-// makeOperands makes the arrays. It returns the bytes of x and integers, from which the peers make theirs.
+// makeOperands makes the operands. It also returns the bytes of x and then of integers, from which the peers make theirs.
 func makeOperands(r *array.Run) (o *operands, data []byte, err error) {
 	o = &operands{}
 	if o.x, err = r.Random(ir.F32, []int{side * side}, 1, -1, 1); err != nil {

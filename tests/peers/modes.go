@@ -54,7 +54,7 @@ func eachTwice(r *report, first, second string, change func(*prepared)) error {
 	return nil
 }
 
-// twice compares a workload on two devices. It applies change to the second side.
+// twice compares a workload on two devices, which may be the same. It applies change to what is prepared on the second one.
 func (w *workload) twice(r *report, devices [2]offload.Device, change func(*prepared)) error {
 	var sides [2]*prepared
 	for i, dev := range devices {

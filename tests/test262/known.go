@@ -35,7 +35,8 @@ func readKnown(file string) (known map[string]string, reasons []string, err erro
 	return known, reasons, nil
 }
 
-// writeKnown writes the failures by reason, in the order of the reasons; those without one last.
+// writeKnown writes the failures in groups by reason, in the order of the reasons. Failures without a known reason form the group
+// unexplained, which is last if reasons does not contain it.
 func writeKnown(file string, failed, known map[string]string, reasons []string) error {
 	groups := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(failed)) {

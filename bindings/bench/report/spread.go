@@ -142,7 +142,7 @@ func whiskers(sorted []float64, from, to float64) (low, high float64) {
 	return low, high
 }
 
-// The ratios of medians between which a chart of changes ends.
+// A chart of changes shows no ratios of the new median to the baseline's below leastRatio or above mostRatio.
 const leastRatio, mostRatio = 0.001, 1000
 
 // forest draws the changes against the baseline with their intervals, from the greatest one down, on a scale with equal

@@ -36,7 +36,7 @@ func Changes(text string) bool {
 		return false
 	}
 	x, err := parse64(text)
-	return err == nil && compareDigits(text, x) != 0
+	return err == nil && x != 0 && compareDigits(text, x) != 0
 }
 
 // ParseFloat returns the bits of a number rounded once from its decimal digits to an element type of floats. A missing value is
@@ -91,7 +91,8 @@ func odd(x float64, text string) float64 {
 	return x
 }
 
-// compareDigits compares the magnitudes of a decimal number and of x, the float64 nearest to it, and returns -1, 0 or 1.
+// compareDigits compares the magnitudes of a decimal number and of x, the float64 nearest to it, which must not be 0. It returns
+// -1 if the number is less, 1 if it is greater, and 0 if they are equal.
 func compareDigits(text string, x float64) int {
 	digits, point := decimal(text)
 	exact, exactPoint := decimal(strconv.FormatFloat(math.Abs(x), 'e', 780, 64)) // all digits

@@ -236,7 +236,8 @@ func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
 }
 
 // Bits converts a Number, BigInt or boolean to the bits of an element. Numbers are rounded to a float type; for an integer type
-// a fractional value or one out of range is an error. Only i64 and u64 take a BigInt, and bool takes only a boolean.
+// a fractional value or one out of range is an error. Only i64 and u64 take a BigInt. bool takes booleans and nothing else, and
+// no other type takes them. A nil value is an error.
 func Bits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
 		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)

@@ -448,5 +448,5 @@ func (m *Module) Owner() uint64 { return m.owner }
 // Restart begins to count launches for the engine's limit anew.
 func (m *Module) Restart() { m.launched = 0 }
 
-// Rehearse begins or ends a rehearsal, in which launches are counted and start nothing.
+// Rehearse begins or ends a rehearsal: launches count towards the engine's limit, but run no kernel.
 func (m *Module) Rehearse(on bool) { m.rehearsing = on }

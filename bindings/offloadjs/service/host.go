@@ -95,7 +95,7 @@ func (h Host) service() (*service, error) {
 	return s, nil
 }
 
-// codeOf returns the code of an error, or BackendFailure without one.
+// codeOf returns the code of an error, or BackendFailure if the error has none.
 func codeOf(err error) contract.Code {
 	if code := contract.CodeOf(err); code != "" {
 		return code

@@ -347,7 +347,7 @@ func (s *service) fits(args []ir.Type, result ir.Type) error {
 			WithHint("the service is %s%s", s.name, s.signature())
 	}
 	if len(args) != len(s.args) {
-		return fail("the kernel passes %d values, and the service takes %d", len(args), len(s.args))
+		return fail("the kernel passes %s, and the service takes %d", spelling.Count(len(args), "value"), len(s.args))
 	}
 	for i, t := range args {
 		if !convertible(t, s.args[i]) {

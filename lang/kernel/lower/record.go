@@ -220,7 +220,7 @@ func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Recor
 	return fault, prints, int(words[LostWord])
 }
 
-// record decodes the words of a record after the message index.
+// record decodes a record of message n. words begins behind the record's message index.
 func (k *Kernel) record(n int, words []uint32) Record {
 	m := &k.Messages[n]
 	r := Record{Message: m}

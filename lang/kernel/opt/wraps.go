@@ -36,8 +36,8 @@ func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	return w.found, p.visits >= 0
 }
 
-// wrapVisits is the number of additional instruction visits. Each nesting level of loops multiplies the visits by at least
-// three; kernels such as convolutions have up to eight levels.
+// wrapVisits is added to a prover's limit of instruction visits in a search for operations that wrap. The search needs more: each
+// nesting level of loops multiplies the visits by at least three. Kernels such as convolutions have up to eight levels.
 const wrapVisits = 400_000
 
 // wrapSearch is a prover's state for the search of operations that wrap.

@@ -33,7 +33,8 @@ const (
 // ending marks a call that the watcher is interrupting, in place of its stop flag.
 var ending atomic.Bool
 
-// watcher interrupts calls whose stop flag is set, since native code does not poll it. It serves all callers.
+// watcher interrupts calls of all callers whose stop flag is set, since native code does not poll it. It also interrupts those with
+// a fault in a thread that they created. A call that cannot be stopped ends the process.
 var watcher struct {
 	sync.Mutex
 	callers []*Caller

@@ -157,7 +157,8 @@ func Skip(in *bufio.Reader, extent [3]int64) error {
 	return nil
 }
 
-// eachPiece calls do with each piece of a box and its bytes, or a buffer for them.
+// eachPiece calls do with each piece of a box, which lies in one row. data has the piece's bytes, or is a buffer for them if the
+// host cannot access the memory. It stops at an error of do, or when ctx ends, and returns the error or the context's cause.
 func (b *copier) eachPiece(ctx context.Context, box offload.Rect, extent [3]int64, do func(piece offload.Span, data []byte) error) error {
 	return EachRow(box, extent, func(row offload.Span, _ int64) error {
 		for row.Size > 0 {

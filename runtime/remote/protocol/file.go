@@ -53,13 +53,13 @@ func (m *FileRequest) Code(c *wire.Coder) {
 	c.Bytes(&m.Data)
 }
 
-// FileAnswer answers a FileRequest.
+// FileAnswer answers a FileRequest. After a failed read or write it also has what was done before the failure.
 type FileAnswer struct {
 	Call  uint64
 	Value int64  // number of an opened file, written bytes or position
 	Data  []byte // read bytes
 	End   bool   // the read reached the end of the file
-	Error []byte
+	Error []byte // result of [offload.EncodeError]; empty if the operation succeeded
 }
 
 func (m *FileAnswer) Code(c *wire.Coder) {

@@ -55,7 +55,7 @@ type Outputs struct {
 	JUnit    string `json:"junit"`
 }
 
-// defaultNoise is the least relative change that comparisons call a difference.
+// defaultNoise is the relative change below which comparisons report no difference, unless --noise sets another.
 const defaultNoise = 0.01
 
 // Define defines the flags and returns the options that they set.

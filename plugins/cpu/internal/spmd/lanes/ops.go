@@ -61,7 +61,7 @@ func Sized(size int, op4, op8 amd64.Op) amd64.Op {
 	return op4
 }
 
-// HasBinary reports whether [Gang.Binary] has an operation on a type.
+// HasBinary reports whether [Gang.Binary] has an operation on a type of 32 or 64 bits.
 func HasBinary(op ir.Op, t ir.Type) bool {
 	ops := binaryOps.Get()[op]
 	return ops.of(t) != 0 || t.IsFloat() && (op == ir.Min || op == ir.Max)
