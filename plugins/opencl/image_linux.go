@@ -91,6 +91,9 @@ func (d *device) loadForeign(img *offload.Image) (*imageProgram, error) {
 		if e.Code == offload.BackendFailure {
 			e = offload.Errorf(offload.InvalidBinary, "load", "the driver's compiler refused the %s", map[bool]string{true: "SPIR-V", false: "OpenCL C"}[img.Kind == offload.ImageSPIRV]).On(d.ID, img.Label)
 			e.Err = err
+			if img.Kind == offload.ImageOpenCLC {
+				e = e.WithHint("correct the source, and register it again")
+			}
 		}
 		if log = strings.TrimSpace(log); log != "" {
 			e.Detail += fmt.Sprintf(": %.4000s", log)

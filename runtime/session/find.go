@@ -62,7 +62,7 @@ func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 }
 
 // DeviceFor returns the best device that can load the library. It tries devices of opened plugins first, then opens the others,
-// best class first. The error is the first refusal, or NotFound if there is no device.
+// best class first. The error is the first one of a device that an image fits, else the first refusal, or NotFound without devices.
 func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
 	var first error
 	try := func(devices []*Device) *Device {
@@ -71,7 +71,7 @@ func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
 			if err == nil {
 				return d
 			}
-			if first == nil {
+			if first == nil || offload.CodeOf(first) == offload.Unsupported && offload.CodeOf(err) != offload.Unsupported {
 				first = err
 			}
 		}
