@@ -112,12 +112,15 @@ func loadOpenMP() error {
 			o.handle, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 			return err
 		})
-		if err == nil {
-			for name, at := range map[string]*uintptr{"omp_set_num_threads": &o.threads, "omp_get_level": &o.level, "kmp_set_blocktime": &o.linger} {
-				if *at, err = purego.Dlsym(o.handle, name); err != nil {
-					return fmt.Errorf("%s: %w", path, err)
-				}
+		for name, at := range map[string]*uintptr{"omp_set_num_threads": &o.threads, "omp_get_level": &o.level, "kmp_set_blocktime": &o.linger} {
+			if err != nil {
+				break
 			}
+			if *at, err = purego.Dlsym(o.handle, name); err != nil {
+				o.handle, err = 0, fmt.Errorf("%s: %w", path, err) // another library by this name
+			}
+		}
+		if err == nil {
 			for name, at := range map[string]*uintptr{"omp_set_num_teams": &o.teams, "omp_get_max_teams": &o.mostTeams, "__kmpc_set_thread_limit": &o.limit,
 				"__kmpc_global_thread_num": &o.thread, "omp_get_num_procs": &o.cores} {
 				*at, _ = purego.Dlsym(o.handle, name) // 0 if it is missing
