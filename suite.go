@@ -29,8 +29,8 @@ type TestResult = testjs.Result
 var ErrNoTests = errors.New("the file declares no test")
 
 // Test runs a script that declares tests with the module 'test', and then the tests, in order and in one engine. A test fails
-// with a diagnostic that has the place in the script. A context that ends ends the run after the current test. The error is
-// that of the script itself, that of closing its engine, or [ErrNoTests].
+// with a diagnostic that has the place in the script. The end of ctx ends the run after the current test. The error is that of the
+// script itself, that of ctx if tests did not run, that of closing the engine, or [ErrNoTests].
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -59,9 +59,15 @@ func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]Te
 		return nil, errors.Join(err, e.Close())
 	}
 	var results []TestResult
+	var left error // the reason for which tests did not run
 	for _, test := range suite.Tests {
 		if opts.Run != nil && !opts.Run.MatchString(test.Name) {
 			continue
+		}
+		if ctx.Err() != nil {
+			left = diag.New("cancelled", "%s: the run was stopped before the test %q", path, test.Name)
+			left.(*diag.Diagnostic).Cause = context.Cause(ctx)
+			break
 		}
 		start := time.Now()
 		_, err := e.lang.Await(ctx, func(*goja.Runtime) (goja.Value, error) { return test.Func(goja.Undefined()) })
@@ -72,11 +78,8 @@ func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]Te
 		stray = nil
 		mu.Unlock()
 		results = append(results, TestResult{Name: test.Name, Err: err, Duration: time.Since(start)})
-		if ctx.Err() != nil {
-			break
-		}
 	}
-	err = e.Close()
+	err = errors.Join(left, e.Close())
 	if len(suite.Tests) == 0 && err == nil {
 		err = diag.New("invalid-argument", "%s: %v", path, ErrNoTests).WithHint("write: import { test } from 'test', and test('…', () => { … })")
 		err.(*diag.Diagnostic).Cause = ErrNoTests

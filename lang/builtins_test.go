@@ -32,6 +32,7 @@ func TestWideNumbers(t *testing.T) {
 		{`[(1.5).toLocaleString('de'), new Number(3).toLocaleString(2), (12n).toLocaleString('de', {}), Object(5n).toLocaleString(2), (255).toString(16), (255n).toString(2)]`, `1.5,3,12,5,ff,11111111`},
 		{failure(`Number.prototype.toLocaleString.call('x')`), "TypeError"},
 		{`Object.is(parseInt('-0'), -0)`, `true`},
+		{`[parseInt('\uFEFF9007199254740993'), parseInt('\u2029\u00a0-99999999999999999999'), parseInt('\u0085999999999999999999')]`, `9007199254740992,-100000000000000000000,NaN`},
 		{`[parseInt('9'.repeat(25)), parseInt('-0x' + 'f'.repeat(20) + 'g'), parseInt('1'.repeat(60), 2), parseInt('9007199254740993'), parseInt('1'.repeat(1100), 2), Object.is(parseInt('-0x0'), -0), parseInt('0'.repeat(2000) + '12')]`, `1e+25,-1.2089258196146292e+24,1152921504606847000,9007199254740992,Infinity,true,12`},
 		{`[BigInt.asUintN(2 ** 53 - 1, 5n), BigInt.asIntN(2 ** 53 - 1, '-77'), BigInt.asUintN(2 ** 50, true), BigInt.asIntN(3, 4n), BigInt.asIntN(64, 2n ** 63n), BigInt.asUintN(65, -1n)]`, `5,-77,1,-4,-9223372036854775808,36893488147419103231`},
 		{`[1n >> 2n ** 70n, -7n >> 2n ** 70n, 1n << -(2n ** 70n), 0n << 2n ** 70n, 5n >> -3n, -5n << -1n, (1n << 3000000n) >> 2999999n]`, `0,-1,0,0,40,-3,2`},

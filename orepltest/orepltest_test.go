@@ -59,3 +59,19 @@ test('a', async () => { ` + c.body + " })"
 		}
 	}
 }
+
+// TestStopped ends the context in the first of two tests: the second one does not run, which is an error.
+func TestStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.test.js")
+	text := "import { test } from 'test'\ntest('a', () => stop())\ntest('b', () => {})"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	results, err := rt.Test(ctx, path, orepl.TestOptions{Engine: orepl.EngineOptions{Globals: map[string]any{"stop": stop}}})
+	if len(results) != 1 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), `the run was stopped before the test "b"`) {
+		t.Errorf("%v, %v", results, err)
+	}
+}

@@ -21,9 +21,7 @@ type Selection struct {
 
 // Finish returns the selected elements, of which there are n, and frees the selection.
 func (r *Run) Finish(s Selection, n int) (Array, error) {
-	defer func() {
-		_, _ = s.Count.Free(), s.all.Free() // commands that use them keep the memory
-	}()
+	defer func() { _, _ = s.Count.Free(), s.all.Free() }() // commands that use them keep the memory
 	out, err := r.allocate(s.all.Elem, []int{n}, r.Label)
 	if err != nil || n == 0 {
 		return out, err
@@ -35,13 +33,15 @@ func (r *Run) Finish(s Selection, n int) (Array, error) {
 	return out, r.Copy(out, part)
 }
 
-// Wait waits for the length of a selection and returns its elements.
+// Wait waits for the length of a selection and returns its elements. It frees the selection, also if it fails.
 func (r *Run) Wait(ctx context.Context, s Selection) (Array, error) {
 	data := make([]byte, 4)
-	if err := r.Queue.Read(data, s.Count.Buffer, 0); err != nil {
-		return Array{}, err
+	err := r.Queue.Read(data, s.Count.Buffer, 0)
+	if err == nil {
+		err = r.Queue.Sync(ctx)
 	}
-	if err := r.Queue.Sync(ctx); err != nil {
+	if err != nil {
+		_, _ = s.Count.Free(), s.all.Free()
 		return Array{}, err
 	}
 	return r.Finish(s, int(binary.LittleEndian.Uint32(data)))

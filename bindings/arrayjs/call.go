@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
@@ -200,7 +201,7 @@ func (c *call) number(what string, v goja.Value) float64 {
 	case goja.IsNumber(v):
 		return v.ToFloat()
 	}
-	if n, ok := v.Export().(*big.Int); ok {
+	if n, ok := internals.Export(v).(*big.Int); ok {
 		x, _ := new(big.Float).SetInt(n).Float64()
 		return x
 	}
@@ -222,7 +223,7 @@ func (c *call) boolean(name string) bool {
 	if v == nil {
 		return false
 	}
-	b, ok := v.Export().(bool)
+	b, ok := internals.Export(v).(bool)
 	if !ok {
 		c.fail("%s must be true or false, not %s", name, convert.Describe(v))
 	}
@@ -374,7 +375,7 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 	if b, ok := c.Host.Elements(v); ok {
 		return array.In(array.Array{Buffer: b.Buffer, Elem: b.Elem})
 	}
-	switch x := v.Export().(type) {
+	switch x := internals.Export(v).(type) {
 	case bool:
 		if x {
 			return array.Operand{Type: ir.Bool, Bits: 1}
@@ -525,7 +526,7 @@ func appendConstant(key []byte, h offloadjs.Host, v goja.Value) ([]byte, bool) {
 	}
 	o, ok := v.(*goja.Object)
 	if !ok {
-		if x, ok := v.Export().(bool); ok {
+		if x, ok := internals.Export(v).(bool); ok {
 			return append(key, 'b', map[bool]byte{true: 1}[x]), true
 		}
 		return key, false
@@ -568,7 +569,7 @@ func (c *call) value(a array.Array, err error, narrow bool) (goja.Value, error) 
 func readValue(h offloadjs.Host, op string, q *session.Queue, a array.Array, narrow bool) (goja.Value, error) {
 	return h.Read(op, q, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
 		v := h.Value(a.Elem, data)
-		if n, ok := v.Export().(*big.Int); ok && narrow {
+		if n, ok := internals.Export(v).(*big.Int); ok && narrow {
 			x, _ := new(big.Float).SetInt(n).Float64()
 			return h.Engine().VM().ToValue(x), nil
 		}

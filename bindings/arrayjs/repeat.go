@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -169,7 +170,7 @@ func (s *repeats) argument(h offloadjs.Host, m *method, r *request, v goja.Value
 	}
 	o, ok := v.(*goja.Object)
 	if !ok {
-		switch x := v.Export().(type) {
+		switch x := internals.Export(v).(type) {
 		case bool:
 			r.key = append(r.key, 'B', map[bool]byte{true: 1}[x])
 			return true

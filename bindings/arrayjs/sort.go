@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel"
 )
 
@@ -180,7 +181,7 @@ func binCount(c *call, x array.Array) (goja.Value, error) {
 
 // number returns an element of any type as a number.
 func number(v goja.Value) float64 {
-	if n, ok := v.Export().(*big.Int); ok {
+	if n, ok := internals.Export(v).(*big.Int); ok {
 		f, _ := new(big.Float).SetInt(n).Float64()
 		return f
 	}

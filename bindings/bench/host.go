@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -37,7 +38,7 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			if hint := call.Argument(2); !goja.IsUndefined(hint) {
 				d.Hint = hint.String()
 			}
-			d.Position, _ = call.Argument(0).Export().(diag.Position)
+			d.Position, _ = internals.Export(call.Argument(0)).(diag.Position)
 			if text, ok := e.SourceText(d.Position.File); ok {
 				d.Excerpt = diag.Excerpted(text, d.Position, 1)
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
 )
 
 var (
@@ -40,7 +42,7 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 			e.Advice = "get it with Value.Get, and call it with Value.Call"
 			return nil, e
 		}
-		return o.Export(), nil
+		return internals.Export(o), nil
 	case o.ClassName() == "Array", isSet(o):
 		return d.elements(o, at)
 	case t == typeMap:
@@ -53,7 +55,7 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 		}
 		return d.properties(o, at)
 	case isTyped(t): // copied, since the script owns the memory
-		shared := reflect.ValueOf(o.Export())
+		shared := reflect.ValueOf(internals.Export(o))
 		return reflect.AppendSlice(reflect.MakeSlice(t, 0, shared.Len()), shared).Interface(), nil
 	case t == typeArrayBuffer:
 		return slices.Clone(o.Export().(goja.ArrayBuffer).Bytes()), nil
@@ -62,7 +64,7 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	case t == typeObject, t == typePromise: // an opaque object, such as a RegExp
 		return nil, at.fail("%s has no value in Go", Describe(v))
 	default: // a Date or a wrapped Go value
-		x := o.Export()
+		x := internals.Export(o)
 		if x == nil && t == typeTime {
 			return nil, at.fail("the date is invalid")
 		}

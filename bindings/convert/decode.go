@@ -11,6 +11,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -287,7 +288,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 		dst.SetBytes(slices.Clone(o.Export().(goja.ArrayBuffer).Bytes()))
 		return nil
 	case isTyped(o.ExportType()):
-		bulk := reflect.ValueOf(o.Export())
+		bulk := reflect.ValueOf(internals.Export(o))
 		if n = bulk.Len(); dst.Kind() == reflect.Slice && bulk.Type().Elem() == dst.Type().Elem() {
 			dst.Set(reflect.AppendSlice(reflect.MakeSlice(dst.Type(), 0, n), bulk))
 			return nil

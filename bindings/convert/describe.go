@@ -11,6 +11,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/later"
 )
 
@@ -128,6 +129,6 @@ func Primitive(v goja.Value) any {
 	case nil, *goja.Object, *goja.Symbol:
 		return nil
 	default:
-		return v.Export()
+		return internals.Export(v)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 var (
@@ -178,7 +179,7 @@ func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
 	default:
 		return reflect.Value{}, false
 	}
-	switch x := v.Export().(type) {
+	switch x := internals.Export(v).(type) {
 	case string:
 		return reflect.ValueOf(x), true
 	case bool:

@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // Numbers converts a typed array, or an array of numbers, booleans and BigInts, to floats. It returns false for other values.
@@ -11,7 +13,7 @@ func Numbers(v goja.Value) ([]float64, bool) {
 	if v == nil {
 		return nil, false
 	}
-	switch data := v.Export().(type) {
+	switch data := internals.Export(v).(type) {
 	case []float32:
 		return floats(data), true
 	case []float64:

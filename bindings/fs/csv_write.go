@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/bindings/fs/table"
 	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/memory"
@@ -213,7 +214,7 @@ func fieldText(v goja.Value) (text string, ok bool) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return "", true
 	}
-	switch x := v.Export().(type) {
+	switch x := internals.Export(v).(type) {
 	case float64:
 		return string(table.AppendFloat(nil, ir.F64, math.Float64bits(x))), true
 	case string, int64, bool:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/memory"
@@ -173,7 +174,7 @@ func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
 		return nil, false
 	}
 	if o.ExportType() == reflect.TypeFor[[]float32]() { // type check before Export, which copies plain arrays deeply
-		floats := o.Export().([]float32)
+		floats := internals.Export(o).([]float32)
 		out := make([]byte, len(floats))
 		for i, x := range floats {
 			out[i] = shade(float64(x))

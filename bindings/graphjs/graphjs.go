@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/graph"
 	"github.com/orepl/orepl/runtime/offload"
@@ -237,10 +238,10 @@ func (m *module) replay(g *captured) (goja.Value, error) {
 
 // node returns the node that a script names by its name or its index.
 func (m *module) node(g *captured, v goja.Value) (*graph.Node, error) {
-	if name, ok := v.Export().(string); ok {
+	if name, ok := internals.Export(v).(string); ok {
 		return g.Node(name)
 	}
-	i, ok := v.Export().(int64)
+	i, ok := internals.Export(v).(int64)
 	if !ok {
 		return nil, offload.Errorf(offload.InvalidArgument, "set", "node must be the name or the index of a node, not %s", convert.Describe(v))
 	}

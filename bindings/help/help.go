@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/spelling"
 )
@@ -45,7 +46,7 @@ func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	if goja.IsUndefined(what) {
 		return write(func(w io.Writer) error { WriteIndex(w, r); return nil })
 	}
-	path, ok := what.Export().(string)
+	path, ok := internals.Export(what).(string)
 	if !ok {
 		if path = Find(e, r, what); path == "" {
 			path = builtinOf(e, what)

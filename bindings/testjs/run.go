@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // run implements run(pipeline, inputs).
@@ -104,7 +105,7 @@ func (m *module) input(p *pipelines.Pipeline, name string, v goja.Value) (in pip
 
 // rowsOf returns the number of elements of an array of arrays, or 0.
 func rowsOf(v goja.Value) int {
-	list, ok := v.Export().([]any)
+	list, ok := internals.Export(v).([]any)
 	if !ok || len(list) == 0 {
 		return 0
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 //go:embed abort.js
@@ -129,7 +130,7 @@ func (w *web) structuredClone() (goja.Value, error) {
 		return nil, err
 	}
 	detach := w.Func("detach", func(call goja.FunctionCall) (goja.Value, error) {
-		if b, ok := call.Argument(0).Export().(goja.ArrayBuffer); ok {
+		if b, ok := internals.Export(call.Argument(0)).(goja.ArrayBuffer); ok {
 			b.Detach()
 		}
 		return nil, nil

@@ -148,7 +148,7 @@ func checkScripted(b *Bounds, name string, c goja.FunctionCall) {
 // checkFillUnlimited checks fills like checkFill, for an engine without limits. For an object that only resembles an array it
 // counts only the elements from the start of the fill on.
 func checkFillUnlimited(b *Bounds, name string, c goja.FunctionCall) {
-	start, ok := c.Argument(1).Export().(int64)
+	start, ok := internals.Export(c.Argument(1)).(int64)
 	if ok && start != 0 && builtins.Scripted(name, c) {
 		n := lengthOf(c.This)
 		if start < 0 {

@@ -20,11 +20,14 @@ func (b *set) integerTexts() {
 			return v
 		}
 		if f := v.ToFloat(); f == 0 || math.Abs(f) >= 1<<53 {
-			return b.vm.ToValue(parsed(strings.TrimLeftFunc(s.String(), unicode.IsSpace), toUint32(c.Argument(1))))
+			return b.vm.ToValue(parsed(strings.TrimLeftFunc(s.String(), isBlank), toUint32(c.Argument(1))))
 		}
 		return v
 	})
 }
+
+// isBlank reports whether a character is white space or a line terminator of ECMAScript.
+func isBlank(c rune) bool { return unicode.IsSpace(c) && c != '\u0085' || c == '\uFEFF' }
 
 // mostDigits is the number of digits from which on an integer without leading zeros is infinite in every radix.
 const mostDigits = 1025
@@ -90,7 +93,7 @@ func (b *set) bigIntegers() error {
 		b.wrap(class, name, func(c goja.FunctionCall, fn function) goja.Value {
 			count := b.number(c.Argument(0)).ToFloat()
 			v := b.primitive(c.Argument(1))
-			switch v.Export().(type) {
+			switch internals.Export(v).(type) {
 			case string, bool:
 				v = b.call(callable(class), nil, v)
 			}

@@ -11,16 +11,14 @@ import (
 )
 
 // elements returns the slice behind a typed array, or nil if its buffer is detached or o is no typed array.
-func elements(o *goja.Object) (slice any) {
+func elements(o *goja.Object) any {
 	t := o.ExportType()
 	if t == nil || t.Kind() != reflect.Slice || t.Elem().Kind() == reflect.Interface || o.ClassName() != "Object" {
 		return nil
 	}
-	defer func() {
-		if recover() != nil { // the interpreter slices the memory that a detached buffer no longer has
-			slice = nil
-		}
-	}()
+	if view, ok := internals.ViewOf(o); ok && view.Buffer().IsDetached() {
+		return nil
+	}
 	return o.Export()
 }
 

@@ -304,7 +304,7 @@ func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 func (p *printer) array(o *goja.Object, class string, depth int) string {
 	n := 0
 	if class != "" { // typed arrays: scripts may redefine their property length
-		n = reflect.ValueOf(o.Export()).Len()
+		n = reflect.ValueOf(internals.Export(o)).Len()
 	} else if v := p.in.data(o, "length"); v != nil {
 		n = int(v.ToInteger())
 	}

@@ -158,6 +158,15 @@ func (v View) Set(b Buffer, length int) {
 	*v.int(v.fields.length) = length
 }
 
+// Export returns a value's Go form like [goja.Value.Export], but an empty slice for a typed array whose buffer is detached: the
+// interpreter would return one at an invalid address.
+func Export(v goja.Value) any {
+	if view, ok := ViewOf(v); ok && !view.IsDataView() && view.Buffer().IsDetached() {
+		return reflect.MakeSlice(v.ExportType(), 0, 0).Interface()
+	}
+	return v.Export()
+}
+
 // IsTypedArray reports whether an object is a typed array. It checks the interpreter's internal class, not properties that
 // scripts can change.
 func IsTypedArray(o *goja.Object) bool {

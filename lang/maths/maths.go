@@ -211,7 +211,7 @@ func asBigInt(v goja.Value) (n *big.Int, ok bool) {
 	if _, isObject := v.(*goja.Object); isObject || v.ExportType() != bigIntType {
 		return nil, false
 	}
-	n, ok = v.Export().(*big.Int)
+	n, ok = internals.Export(v).(*big.Int)
 	return n, ok
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/libm"
 	"github.com/orepl/orepl/lang/maths"
 	"github.com/orepl/orepl/lang/source"
@@ -63,8 +64,8 @@ func (o *Operators) Want(text string) (defined bool, err error) {
 func (o *Operators) define() error {
 	check := func(operator string, bits func(a, b *big.Int) *big.Int) goja.Value {
 		return o.host.Function(operator, func(c goja.FunctionCall) (goja.Value, error) {
-			a, _ := c.Argument(0).Export().(*big.Int)
-			b, _ := c.Argument(1).Export().(*big.Int)
+			a, _ := internals.Export(c.Argument(0)).(*big.Int)
+			b, _ := internals.Export(c.Argument(1)).(*big.Int)
 			if a == nil || b == nil || a.Sign() == 0 || b.Sign() == 0 || b.Sign() < 0 && operator != "*" {
 				return nil, nil
 			}

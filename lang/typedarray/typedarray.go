@@ -59,7 +59,7 @@ func Bytes(v goja.Value) ([]byte, bool) {
 	case t == reflect.TypeFor[goja.ArrayBuffer]():
 		return o.Export().(goja.ArrayBuffer).Bytes(), true
 	case t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface: // excludes arrays, which Export copies
-		return memoryOf(o.Export())
+		return memoryOf(internals.Export(o))
 	}
 	buffer, ok := o.Get("buffer").(*goja.Object)
 	if !ok || !internals.IsBuffer(buffer) {

@@ -155,6 +155,9 @@ func goName(name string) string {
 		}
 		return r
 	}, name)
+	if name == "" {
+		return "Benchmark_"
+	}
 	first := []rune(name)
 	first[0] = unicode.ToUpper(first[0])
 	if unicode.IsLower(first[0]) || !unicode.IsLetter(first[0]) {
