@@ -16,7 +16,7 @@ func matrices() []method {
 			options: []string{"using"}, run: matmul},
 		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},
-		{Entry: bindings.NewMethod("outer", "Returns the matrix of the products of the elements of two buffers.", "(other: Buffer, options?: ArrayOptions): Buffer<any, 2>"),
+		{Entry: bindings.NewMethod("outer", "Returns the matrix of the products of the elements of this buffer, one for each row, and of another one, one for each column. Both are taken in row-major order.", "(other: Buffer, options?: ArrayOptions): Buffer<any, 2>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				other := c.buffer("the other operand", c.arg(0))
@@ -38,7 +38,7 @@ func matrices() []method {
 				a, err := c.Trace(x, k)
 				return c.value(a, err, x.Elem.Scalar.Size() < 8)
 			}},
-		{Entry: bindings.NewMethod("norm", "The square root of the sum of the squares. Without an axis it returns a promise of the norm of all elements, else a buffer without the axis.", reducedAxes("number")...),
+		{Entry: bindings.NewMethod("norm", "Computes the square root of the sum of the squares, in the types of mean. Without an axis the result is a promise of the norm of all elements. With an axis, or an array of axes, it is a buffer without these. The norm of no elements is 0.", reducedAxes("number")...),
 			joins: true, options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				return c.reduce(x, 0, (*array.Run).Norm)

@@ -61,7 +61,7 @@ interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends str
   filter?: (point: PointOf<A>) => boolean
   /** Makes what the functions of a point need, such as buffers. It is called once for each variant that is verified, and its last result is measured. */
   setup?: (point: PointOf<A>) => S | Promise<S>
-  /** Frees what setup made. Default: calls the method free of each member that has one. */
+  /** Frees what setup made. Default: calls the method free of the state, or else of each of its members that has one. */
   teardown?: (state: S, point: PointOf<A>) => unknown
   /** The function to measure. If there are variants, too, it is called with the value of one of them, and verify with its name. */
   run?: (state: S, point: PointOf<A>, variant: W) => unknown

@@ -13,7 +13,6 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 )
 
@@ -49,11 +48,11 @@ func members() []bindings.Entry {
 		method("group", "group(...values: unknown[]): void", "Prints values and indents later output until groupEnd."),
 		method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Like group."),
 		method("groupEnd", "groupEnd(): void", "Ends the innermost group and its indentation."),
-		method("time", "time(label?: string): void", "Starts a timer with a label. The default label is 'default'."),
+		method("time", "time(label?: string): void", "Starts a timer with a label. The default label is 'default'. A label that runs already prints a warning, and keeps its time."),
 		method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints the elapsed time of a timer, followed by values."),
-		method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer and removes it."),
+		method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer and removes it. An unknown label prints a warning."),
 		method("count", "count(label?: string): void", "Prints the number of calls with this label."),
-		method("countReset", "countReset(label?: string): void", "Resets the count of a label to 0."),
+		method("countReset", "countReset(label?: string): void", "Resets the count of a label to 0. An unknown label prints a warning."),
 	}
 }
 
@@ -326,7 +325,7 @@ func (c *console) count(call goja.FunctionCall) (goja.Value, error) {
 func (c *console) countReset(call goja.FunctionCall) (goja.Value, error) {
 	name := label(call)
 	if _, ok := c.counts[name]; !ok {
-		return nil, diag.New("not-found", "console.countReset: there is no count %q", name)
+		return nil, c.print(c.Options().Stderr, fmt.Sprintf("console: there is no count %q", name))
 	}
 	delete(c.counts, name)
 	return nil, nil

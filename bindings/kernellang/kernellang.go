@@ -99,7 +99,7 @@ func item() []bindings.Entry {
 			method("any", "Reports whether the condition holds in any lane.", "(condition: boolean): boolean"),
 			method("all", "Reports whether the condition holds in every lane.", "(condition: boolean): boolean"),
 			method("ballot", "Returns the conditions of all lanes as the bits of a u64.", "(condition: boolean): bigint"),
-			method("broadcast", "Returns the value of one lane.", "<T>(value: T, lane: number): T"),
+			method("broadcast", "Returns the value of the lane with this index, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
 			method("shuffle", "Returns the value of a lane that each work-item chooses, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
 			method("shuffleXor", "Returns the value of the lane whose index is this lane's XOR mask, or 0 if there is no such lane.", "<T>(value: T, mask: number): T"),
 			method("shuffleUp", "Returns the value of the lane at a distance before this one, or 0 if there is no such lane.", "<T>(value: T, distance: number): T"),

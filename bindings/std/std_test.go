@@ -130,8 +130,8 @@ func TestScripts(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"console": {`console.log('a', 1, { b: 'c' }); console.error('%s is %d%%, %i, %f, %j, %o, %x', 'x', 5.5, 5.9, 0.1, {a: 1}, 'q', 7, 'rest')
 			console.group('g'); console.warn('in\nside'); console.groupEnd(); console.log(); console.assert(1); console.assert(false, 'no', 2)
-			console.count(); console.count(); console.countReset(); console.count('x'); console.dir({ a: { b: 1 } }, { depth: 0 })`,
-			"a 1 { b: 'c' }\nx is 5.5%, 5, 0.1, {\"a\":1}, 'q', %x 7 rest\ng\n  in\n  side\n\nAssertion failed: no 2\ndefault: 1\ndefault: 2\nx: 1\n{ a: [Object] }\n"},
+			console.count(); console.count(); console.countReset(); console.countReset(); console.count('x'); console.dir({ a: { b: 1 } }, { depth: 0 })`,
+			"a 1 { b: 'c' }\nx is 5.5%, 5, 0.1, {\"a\":1}, 'q', %x 7 rest\ng\n  in\n  side\n\nAssertion failed: no 2\ndefault: 1\ndefault: 2\nconsole: there is no count \"default\"\nx: 1\n{ a: [Object] }\n"},
 		"table": {`console.table([{ a: 1, b: 'x' }, { a: 22, c: true }]); console.table([5]); console.table([{ a: 1, b: 2 }], ['b'])`,
 			"┌─────────┬────┬─────┬──────┐\n│ (index) │ a  │ b   │ c    │\n├─────────┼────┼─────┼──────┤\n│ 0       │ 1  │ 'x' │      │\n│ 1       │ 22 │     │ true │\n└─────────┴────┴─────┴──────┘\n" +
 				"┌─────────┬────────┐\n│ (index) │ Values │\n├─────────┼────────┤\n│ 0       │ 5      │\n└─────────┴────────┘\n" +

@@ -105,10 +105,10 @@ func entries() []bindings.Entry {
 		{Name: "crypto", Kind: bindings.Object, Signature: "crypto: { getRandomValues<T extends ArrayBufferView>(array: T): T; randomUUID(): string }", Help: "Cryptographically secure random numbers.",
 			Example: "console.log(crypto.randomUUID().length)",
 			Members: []bindings.Entry{
-				method("getRandomValues", "<T extends ArrayBufferView>(array: T): T", "Fills a typed array of integers with random values and returns it. The maximum size is 65536 bytes."),
+				method("getRandomValues", "<T extends ArrayBufferView>(array: T): T", "Fills a typed array of integers with random values and returns it. More than 65536 bytes are a QuotaExceededError, and a typed array of floats is a TypeMismatchError."),
 				method("randomUUID", "(): string", "Returns a random UUID of version 4."),
 			}},
-		{Name: "btoa", Kind: bindings.Function, Signature: "btoa(text: string): string", Help: "Returns the base64 encoding of a string of bytes, U+0000 to U+00FF."},
-		{Name: "atob", Kind: bindings.Function, Signature: "atob(text: string): string", Help: "Returns the string of bytes that a base64 text encodes."},
+		{Name: "btoa", Kind: bindings.Function, Signature: "btoa(text: string): string", Help: "Returns the base64 encoding of a string of bytes, U+0000 to U+00FF. Another character is an InvalidCharacterError."},
+		{Name: "atob", Kind: bindings.Function, Signature: "atob(text: string): string", Help: "Returns the string of bytes that a base64 text encodes. White space is skipped; other text that is no base64 is an InvalidCharacterError."},
 	}
 }

@@ -42,8 +42,8 @@ type NativeParameter = Type | 'buffer' | 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 
 interface NativeSignature {
   /** The parameters after the coordinates or the range, in order. */
   args: readonly NativeParameter[] | Readonly<Record<string, NativeParameter>>
-  /** The calling convention. 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'call': f(args…) once for a launch. 'openmp': a target region that clang outlined. */
-  convention: 'item' | 'range' | 'call' | 'openmp'
+  /** The calling convention. 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'call': f(args…) once for a launch. 'openmp': a target region that clang outlined. 'image': a kernel of an image for GPUs, or in OpenCL C, PTX or SPIR-V. */
+  convention: 'item' | 'range' | 'call' | 'openmp' | 'image'
   /** With 'item', the number of coordinates x, y, z that the function takes. Default: 1. */
   axes?: 1 | 2 | 3
 }
@@ -109,7 +109,7 @@ interface QueueOptions {
 interface RectOptions {
   /** The first index in each dimension. Default: 0. */
   origin?: Extents
-  /** The number of elements in each dimension. Default: the buffer's extents. */
+  /** The number of elements in each dimension. Default: all from origin to the end. */
   extent?: Extents
   /** The queue that runs the command. Default: the device's default queue. */
   queue?: Queue
