@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 	"os"
@@ -245,7 +246,17 @@ func (g Guard) threadID() int {
 // Gone reports whether the thread of the guard's current call has ended.
 func (g Guard) Gone() bool {
 	id := g.threadID()
-	return id != 0 && unix.Tgkill(os.Getpid(), id, 0) == unix.ESRCH
+	return id != 0 && hasEnded(id)
+}
+
+// hasEnded reports whether a thread of this process has ended. The first thread remains as a zombie until the others have ended.
+func hasEnded(id int) bool {
+	if id != os.Getpid() {
+		return unix.Tgkill(os.Getpid(), id, 0) == unix.ESRCH
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/stat", id))
+	name := bytes.LastIndexByte(status, ')') // the state follows the name, which may contain any character
+	return err == nil && bytes.HasPrefix(status[name+1:], []byte(" Z"))
 }
 
 // Deaf reports whether the thread of the guard's current call does not receive the signal of Interrupt: it is blocked, or the
