@@ -111,8 +111,8 @@ func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
 }
 
-// Resolve resolves the promise with the result of value, which runs on the loop's goroutine. Without a function value the
-// result is undefined; a nil result is null. An error of value rejects the promise as [Settler.Reject] does. If the operation's
+// Resolve resolves the promise with the result of value, which runs on the loop's goroutine. If value is nil, the promise is
+// resolved with undefined; a nil result becomes null. An error of value rejects the promise as [Settler.Reject] does. If the operation's
 // signal has aborted, value does not run, and the promise is rejected with the signal's reason.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {

@@ -27,10 +27,10 @@ type ClassSpec[T any] struct {
 	// JSON returns the value that JSON.stringify writes for an object. If nil, only the properties that scripts added are
 	// written. It has no effect if Construct is set.
 	JSON func(self T) (goja.Value, error)
-	// Dispose implements "using" at the end of a block, AsyncDispose implements "await using".
+	// Dispose implements "using" at the end of a block, AsyncDispose implements "await using". Each may be nil.
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
-	// Iterate implements "for … of" and returns an iterator of the script.
+	// Iterate implements "for … of" and returns an iterator of the script. If nil, objects are not iterable.
 	Iterate func(self T) (goja.Value, error)
 	// Call runs when an object is called. If set, the objects that [Class.New] returns are functions, unless Light is set.
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)

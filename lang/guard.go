@@ -49,7 +49,7 @@ func OutOfTime(limit time.Duration) error {
 
 // watch starts the supervision of a call. It returns the call's context and a function that ends the supervision. The end of
 // the context and the limits of time and memory interrupt the call. overdue, which may be nil, receives the cause if the call
-// does not return within overdueTime.
+// has not returned overdueTime after the interrupt.
 func (g *guard) watch(ctx context.Context, l Limits, share *heap.Owner, overdue func(error)) (context.Context, func()) {
 	g.mu.Lock()
 	g.running = true

@@ -27,7 +27,7 @@ type intrinsics struct {
 	arrays     map[string]*goja.Object // constructors of typed arrays
 	lowered    *desugar.Intrinsics     // what lowered code uses
 	generators *goja.Object            // the prototype of generators
-	noScript   goja.Callable           // empty script function; a call of it checks for interrupts
+	noScript   goja.Callable           // empty script function, whose call checks for interrupts; nil before the first use
 }
 
 // list returns the functions that compiled texts call for operators, spreads and eval, in the order of package source's

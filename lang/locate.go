@@ -15,8 +15,8 @@ func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.P
 	return e.esm.graph.Locate(exports, export, steps)
 }
 
-// LocateArgument returns the position of a property of the first argument of a call, or the zero position. call is the position
-// that [Engine.Caller] returned.
+// LocateArgument returns the position of the value in a call's first argument to which steps lead, as in [Engine.Locate]. call is the
+// position that [Engine.Caller] returned. The result is the zero position for a call that is not found, such as one of a prompt line.
 func (e *Engine) LocateArgument(call diag.Position, steps ...any) diag.Position {
 	text, ok := e.SourceText(call.File)
 	if !ok {

@@ -75,7 +75,8 @@ func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
 }
 
 // Require returns the exports of a builtin module. It instantiates the module at the first call; if that fails, later calls
-// return the same error. It must be called on the loop's goroutine.
+// return the same error. An unknown name is an error, and so is a module that requires itself while it is instantiated. Require must be
+// called on the loop's goroutine.
 func (e *Engine) Require(name string) (*goja.Object, error) {
 	b := e.esm.builtins[name]
 	if b == nil {

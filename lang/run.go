@@ -21,7 +21,7 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, erro
 	return e.main(ctx, func() (*esm.Module, error) { return e.esm.graph.LoadCall(e.Path(name), name, text) }, true)
 }
 
-// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again;
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts or .mts. Each call reads and runs the file again;
 // imported modules are evaluated once per engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
 	return e.main(ctx, func() (*esm.Module, error) {

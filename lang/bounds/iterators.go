@@ -71,7 +71,7 @@ func (b *Bounds) Iterators() error {
 	return nil
 }
 
-// next returns the method next of the iterators of a class.
+// next returns the Go functions of the method next of the iterators of a class.
 func (b *Bounds) next(class string) (internals.Native, error) {
 	constructor, ok := b.vm.GlobalObject().Get(class).(*goja.Object)
 	if !ok {

@@ -119,7 +119,8 @@ func textLength(v goja.Value) uint64 {
 	return 0 // numbers and the like are short; the text of an object is built by the script
 }
 
-// checkMany checks copies like checkCopy, for an engine without limits, in which short arrays need no check, except in concat.
+// checkMany checks calls for an engine without limits. Calls that run as scripts are checked by checkScripted. For others it is
+// checkCopy, but arrays of less than 65536 elements need no check, except in concat.
 func checkMany(b *Bounds, name string, c goja.FunctionCall) {
 	if builtins.Scripted(name, c) {
 		checkScripted(b, name, c)
@@ -204,7 +205,7 @@ func checkNames(b *Bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// Spread returns the function that checks a value before a spread, because an array-like object may report any length.
+// Spread returns the function that checks a value before a spread and returns it. An array-like object may report any length.
 func (b *Bounds) Spread() goja.Value {
 	return b.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		v := c.Argument(0)
@@ -334,7 +335,7 @@ func checkPieces(b *Bounds, name string, c goja.FunctionCall) {
 	b.Allocate(name, n*pieceSize)
 }
 
-// checkReplace limits the length of the result of a replacement. For a regular expression it assumes a match at every
+// checkReplace limits the length of the result of a replacement by a string. For a regular expression it assumes a match at every
 // character.
 func checkReplace(b *Bounds, name string, c goja.FunctionCall) {
 	with, ok := c.Argument(1).(goja.String)

@@ -32,8 +32,8 @@ func isBlank(c rune) bool { return unicode.IsSpace(c) && c != '\u0085' || c == '
 // mostDigits is the number of digits from which on an integer without leading zeros is infinite in every radix.
 const mostDigits = 1025
 
-// parsed returns the integer with which a text begins, as the nearest number. The radix 0 stands for 16 after 0x, else for 10.
-// The result is 0 if there is no digit.
+// parsed returns the integer with which s, a text that is not empty, begins, as the nearest number. The radix 0 stands for 16 after 0x,
+// else for 10. The result is 0 if there is no digit.
 func parsed(s string, radix uint32) float64 {
 	sign := 1.0
 	if s[0] == '-' || s[0] == '+' {

@@ -142,7 +142,7 @@ func (b *set) typeError(format string, args ...any) {
 	panic(b.vm.NewTypeError(append([]any{format}, args...)...))
 }
 
-// fail throws an error of a class with an identifier.
+// fail throws an error of a class, such as RangeError. id is its code, and hint may be empty.
 func (b *set) fail(class, id, message, hint string) {
 	b.Throw(&diag.Diagnostic{ID: id, Name: class, Message: message, Hint: hint})
 }

@@ -109,7 +109,7 @@ func widened(ascii []byte, units []uint16) []uint16 {
 	return units
 }
 
-// indent inserts the line breaks, the gaps and the spaces behind colons into a JSON text.
+// indent inserts the line breaks, the gaps and the spaces behind colons into a valid JSON text without white space.
 func indent[T byte | uint16](text, gap []T) []T {
 	out := make([]T, 0, 2*len(text))
 	depth := 0

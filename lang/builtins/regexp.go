@@ -26,7 +26,8 @@ type regExps struct {
 	originalAll   func(goja.FunctionCall) goja.Value
 }
 
-// Limits of the literals and texts whose compiled patterns are kept, and of memory.
+// Limits of the maps of compiled patterns, which are emptied when they are full, and of memory. Patterns are kept in texts if they are
+// ASCII and shorter than mostTextSize characters.
 const (
 	mostLiterals = 4096
 	mostTexts    = 256
@@ -40,7 +41,7 @@ type compiled struct {
 	first   regexp.Regexp
 	program *regex.Program
 	flags   regex.Flags
-	text    string // of the flags
+	text    string // the flags as letters, in alphabetic order
 	source  goja.String
 }
 
@@ -168,8 +169,8 @@ func (r *regExps) getters() {
 	})
 }
 
-// escapeSource returns a pattern as a literal has it between its slashes. Slashes outside of classes and ends of lines are
-// escaped, and an empty pattern is (?:).
+// escapeSource returns a pattern as a literal has it between its slashes. It escapes line ends, and slashes outside of classes. An
+// empty pattern becomes (?:).
 func escapeSource(s goja.String) goja.String {
 	n := s.Length()
 	var b goja.StringBuilder
@@ -224,7 +225,8 @@ func escapeSource(s goja.String) goja.String {
 
 func isLineEnd(c uint16) bool { return c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029 }
 
-// compiled returns the compiled pattern of a regular expression. For a literal it compiles the pattern at the first use.
+// compiled returns the compiled pattern of a regular expression. At the first use of a literal it compiles the pattern and stores it in
+// the regular expression.
 func (r *regExps) compiled(rx internals.RegExp) *compiled {
 	first, second := rx.Matcher()
 	if first != nil && (*regexp.Regexp)(first).String() == compiledMark { // the matcher is the first field of a compiled
@@ -249,7 +251,8 @@ func (r *regExps) compiled(rx internals.RegExp) *compiled {
 	return c
 }
 
-// compileText compiles a pattern, or throws a SyntaxError.
+// compileText returns the compiled pattern of a text, which may be a kept one. It throws a SyntaxError for an invalid pattern or invalid
+// flags, and the error of Allocate.
 func (r *regExps) compileText(source goja.String, flags string) *compiled {
 	r.Allocate("RegExp", uint64(source.Length())*patternSize)
 	key := ""
@@ -379,7 +382,7 @@ type found struct {
 }
 
 // find returns the registers of the first match at or after a position, or with sticky at the position. It returns nil if there is
-// none.
+// none, and throws a RangeError if the match has too many open choices.
 func (r *regExps) find(c *compiled, s goja.String, at int, sticky bool) []int32 {
 	ascii, units := internals.Text(s)
 	return r.findIn(c, ascii, units, at, sticky)
@@ -435,7 +438,7 @@ func groupOf(s goja.String, registers []int32, i int) goja.Value {
 	return s.Substring(int(from), int(to))
 }
 
-// result returns the array of a match, or null.
+// result returns the array of a match, or null if f is nil.
 func (r *regExps) result(f *found) goja.Value {
 	if f == nil {
 		return goja.Null()

@@ -31,7 +31,7 @@ type view struct {
 	length   int  // in elements
 }
 
-// resize changes the size, and then that of the views.
+// resize changes the size, which may be at most that of the memory, and then adjusts the views. New bytes are 0.
 func (r *resizable) resize(size int) {
 	if size > r.size {
 		clear(r.memory[r.size:size]) // a builtin that read the old length may have written behind the end
@@ -45,7 +45,7 @@ func (r *resizable) resize(size int) {
 	}
 }
 
-// adjust sets the length of a view, which is 0 where the view is out of bounds.
+// adjust sets the buffer and the length of a view. A view that is out of bounds has the buffer gone and the length 0.
 func (r *resizable) adjust(v *view, o *goja.Object) {
 	in, _ := internals.ViewOf(o)
 	size := in.ElementSize()

@@ -104,7 +104,8 @@ func (b stacks) title(o *goja.Object) string {
 	return name + ": " + message
 }
 
-// calls returns the script's calls during which an error was made, a line each.
+// calls returns the script's calls during which an error was made, each as a line after a line break. It returns "" for an object that
+// is no error.
 func (b stacks) calls(o *goja.Object) string {
 	frames, _ := internals.FramesOf(o)
 	return diag.Calls(b.Calls(frames))

@@ -62,8 +62,8 @@ func isIndexKey(key goja.Value) bool {
 	return err == nil && strconv.FormatUint(n, 10) == key.String()
 }
 
-// reducedDescriptor returns a property descriptor with the reduced value of v's. It returns v itself if v has no value, is a
-// proxy, or is no object.
+// reducedDescriptor returns an object that inherits from the property descriptor v and has its value reduced. It returns v itself if v
+// has no value, is a proxy, or is no object.
 func (b *set) reducedDescriptor(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ExportType() == reflect.TypeFor[goja.Proxy]() {

@@ -97,7 +97,7 @@ func when(test ast.Expression, at file.Idx, then ...ast.Statement) ast.Statement
 	return &ast.IfStatement{If: at, Test: test, Consequent: block(at, then...)}
 }
 
-// await returns an expression that awaits e in the function at hand.
+// await returns an expression that awaits e in the function that is being lowered.
 func (d *lowerer) await(e ast.Expression, at file.Idx) ast.Expression {
 	if d.generator {
 		return &ast.YieldExpression{Yield: at, Argument: helper("await", at, e)}
@@ -156,7 +156,7 @@ func useName(kind ecma.UsingKind) string {
 }
 
 // Surround returns a list of statements that disposes of the resources of a scope at its end. If async is set, disposing awaits
-// promises, with expressions that await makes.
+// promises, with expressions that await makes. Otherwise await may be nil.
 func Surround(list []ast.Statement, scope string, at file.Idx, async bool, await func(ast.Expression, file.Idx) ast.Expression) []ast.Statement {
 	const failure = "%failure"
 	end := []ast.Statement{statement(helper("dispose", at, ident(scope, at)))}

@@ -21,7 +21,7 @@ func nameOf(target ast.Expression) unistring.String {
 	return ""
 }
 
-// named lowers an expression whose anonymous function takes a name.
+// named lowers the value of a variable or property. An asynchronous generator without a name gets that of the variable or property.
 func (d *lowerer) named(slot *ast.Expression, name unistring.String) {
 	if f, ok := (*slot).(*ast.FunctionLiteral); ok && f.Async && f.Generator && f.Name == nil {
 		d.function(f)
@@ -190,7 +190,7 @@ func (d *lowerer) parameters(list *ast.ParameterList) {
 	})
 }
 
-// variable declares a variable of the function at hand.
+// variable declares a variable in the function that is being lowered, and returns a reference to it. kind is part of its name.
 func (d *lowerer) variable(kind string, at file.Idx) *ast.Identifier {
 	name := d.fresh(kind)
 	b := []*ast.Binding{{Target: ident(name, at)}}

@@ -119,7 +119,7 @@ func Code(err error) string {
 	return ""
 }
 
-// Text returns the text of err without the code at its end, which [Diagnostic.Error] adds to messages.
+// Text returns the text of err, which must not be nil, without the code at its end. [Diagnostic.Error] adds the code to messages.
 func Text(err error) string { return strings.TrimSuffix(err.Error(), " ["+Code(err)+"]") }
 
 // Hint returns the hint of err or of an error in its chain. It comes from a method Hint() string or ErrorHint() string, or

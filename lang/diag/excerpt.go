@@ -38,7 +38,7 @@ func linesOf(text string, first, last int) []string {
 	return lines
 }
 
-// PositionAt returns the line and column of a byte offset in text.
+// PositionAt returns the position of a byte offset in text. It limits the offset to 0 and the length of text.
 func PositionAt(file, text string, offset int) Position {
 	offset = min(max(offset, 0), len(text))
 	before := text[:offset]

@@ -141,8 +141,9 @@ const (
 	minColumns = 8
 )
 
-// window cuts a line to a part around the marked characters and returns the new range of the marker. An ellipsis replaces each
-// cut part, and a replacement character each control character except tabs.
+// window cuts a line of more than room columns to a part around its count marked characters, the first of which has the index at. It
+// returns the part and the range of the marked characters in it. An ellipsis replaces each cut part, and a replacement character each
+// control character except tabs.
 func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	line = slices.Clone(line)
 	for i, r := range line {

@@ -137,7 +137,7 @@ func Inside(roots ...string) (func(path string) error, error) {
 // maxLinks is the maximum number of dangling links to follow.
 const maxLinks = 40
 
-// Real resolves the links in a path of the machine whose last elements need not exist.
+// Real resolves all links in a path of the machine's files. The last elements of the path need not exist.
 func Real(path string) (string, error) {
 	for range maxLinks {
 		real, err := filepath.EvalSymlinks(path)

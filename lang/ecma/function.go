@@ -135,7 +135,8 @@ func isSimple(list *ast.ParameterList) bool {
 	return list.Rest == nil
 }
 
-// parseBody parses the body of a function in braces, and declares the function's parameters.
+// parseBody parses the body of a function in braces, and declares the function's parameters. unique is as for declareParameters. If the
+// body makes the function strict, it also checks fnName, which may be nil.
 func (p *parser) parseBody(params *ast.ParameterList, unique bool, fnName *ast.Identifier) *ast.BlockStatement {
 	body := &ast.BlockStatement{LeftBrace: idx(p.tok.start)}
 	if !p.is(token.LEFT_BRACE) {

@@ -125,7 +125,8 @@ func (p *parser) letDeclares() bool {
 	return false
 }
 
-// usingAhead returns the kind of the using declaration at the current token, or 0.
+// usingAhead returns the kind of the using declaration at the current token, or 0. loop tells that the token is in the head of a loop,
+// where "using of" usually begins no declaration.
 func (p *parser) usingAhead(loop bool) UsingKind {
 	s := p.save()
 	defer p.restore(s)

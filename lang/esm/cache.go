@@ -36,8 +36,8 @@ func NewCache() *Cache {
 	return &Cache{files: map[string][]byte{}, first: map[string]answer{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
 }
 
-// read returns a file's content as of its first read. read, Link, extension, setExtension and Compile accept a nil cache, which
-// caches nothing.
+// read returns a file's content as of its first read, which must not be changed. A failed read is not kept. read, Link, extension,
+// setExtension and Compile accept a nil cache, which caches nothing.
 func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return read(path)
@@ -55,8 +55,8 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 }
 
 // First does an operation on files once for each key: the operation's name, a space and a path. Later calls return the first
-// result, which must not be changed. If keep returns false after the operation, the next call does it again. do and keep must
-// not use c, which is locked.
+// result, also an error, which must not be changed. If keep returns false after the operation, the next call does it again. do and
+// keep must not use c, which is locked.
 func First[T any](c *Cache, key string, do func() (T, error), keep func() bool) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *Cache) setExtension(path, ext string) {
 	c.found[path] = ext
 }
 
-// Compile compiles a text once for each combination of name, text and options.
+// Compile compiles a text once for each combination of name, text and options. After an error the next call compiles again.
 func (c *Cache) Compile(name, text string, o source.Options) (*source.Unit, error) {
 	if c == nil {
 		return source.Compile(name, text, o)

@@ -158,7 +158,8 @@ const driver = `(async (awaited, resume) => {
 	}
 })`
 
-// resume starts a module, or continues it with the result of its await. It returns what the module awaits next, if there is more.
+// resume starts a module, or continues it with the result of its await. It returns what the module awaits next. If the module ends or
+// fails instead, resume ends its evaluation and returns false.
 func (g *Graph) resume(m *Module, method goja.Callable, v goja.Value) (awaited goja.Value, more bool) {
 	at := m.awaits
 	done, awaited, err := g.advance(m, method, v)

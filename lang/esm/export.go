@@ -113,7 +113,8 @@ func (g *Graph) exportOf(m *Module, name string, visited map[resolution]bool) (*
 	return found, nil
 }
 
-// exportNames returns the exported names of a module. It returns nil for a module in visited, so that circular exports end.
+// exportNames returns the exported names of a module, each once. They are sorted, except those of a builtin written in Go. It returns
+// nil for a module in visited, so that circular exports end.
 func (g *Graph) exportNames(m *Module, visited []*Module) []string {
 	if m.builtin != nil {
 		return m.builtin.Keys()

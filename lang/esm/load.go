@@ -164,7 +164,7 @@ func (g *Graph) LoadCall(path, name, text string) (*Module, error) {
 	return g.loadSource(path, name, text, true)
 }
 
-// Drop removes a module of [Graph.LoadCall], so that later imports of its name refer to the file.
+// Drop removes a module of [Graph.LoadCall], so that later imports of its path load the file. It ignores other modules.
 func (g *Graph) Drop(m *Module) {
 	if m.isCall && g.files[m.path] == m {
 		delete(g.files, m.path)

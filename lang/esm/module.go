@@ -21,7 +21,7 @@ type Module struct {
 	builtin   *goja.Object // exports of a builtin
 	namespace *goja.Object
 	scope     goja.Callable // reads module-level bindings by number
-	sites     []goja.Value  // marks of the unit's functions; nil until needed
+	sites     []goja.Value  // marks of the unit's functions; each is nil until needed
 	setImport func(index int, v goja.Value)
 	generator goja.Value // runs the module's code; set from linking until the code has run
 
@@ -116,5 +116,5 @@ func (s *Site) Variable(number goja.Value) (goja.Value, error) {
 	return s.module.scope(nil, number)
 }
 
-// Assigned returns the positions where the exporting module assigns an imported binding.
+// Assigned returns the positions where the exporting module assigns an imported binding, or nil for another name.
 func (s *Site) Assigned(local string) []diag.Position { return s.module.importAssignments(local) }

@@ -2,7 +2,8 @@ package heap
 
 import "runtime"
 
-// FitsMachine reports whether n more bytes fit into the memory that the machine leaves for the heap.
+// FitsMachine reports whether n more bytes fit into the memory that the machine leaves for the heap. It collects garbage before it
+// returns false.
 func FitsMachine(n uint64) bool {
 	limit := Machine()
 	used := inUse()

@@ -48,7 +48,7 @@ type Hook func(o *goja.Object, opts Options) (string, bool)
 
 // Inspector formats values of one interpreter. It must be used on the interpreter's goroutine.
 type Inspector struct {
-	// Live, if set, returns the value to print for a host getter. It must be set before printing.
+	// Live, if set, returns the value to print for a host getter, or false for another getter. It must be set before printing.
 	Live func(getter *goja.Object) (goja.Value, bool)
 	// Calls, if set, returns the calls during which an error was made, as lines that each have a line break before them.
 	Calls func(o *goja.Object) string

@@ -96,8 +96,8 @@ func (p *printer) tooDeep(depth int) bool {
 	return depth > min(p.o.Depth, mostDepth)
 }
 
-// Limits of the printed text for all options; objects beyond them are abbreviated. Nested text counts once for each enclosing
-// object, as does the printing time.
+// Limits of the printed text for all options; objects beyond them are abbreviated. Nested text counts once for each enclosing object,
+// which copies it.
 const (
 	mostDepth   = 200
 	mostPrinted = 4 << 20 // bytes
@@ -216,7 +216,8 @@ func (p *printer) besides(head string, entries []string, depth int) string {
 	return head + " " + p.braces("{", "}", entries, depth)
 }
 
-// Properties that the head of a function or error already shows.
+// Properties of a function or error that are not listed after its head. Most of them are in the head, and err prints cause and errors
+// itself.
 var (
 	functionOwn = []string{"prototype", "name", "length"}
 	errorOwn    = []string{"stack", "message", "name", "cause", "errors"}
@@ -285,8 +286,8 @@ func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 	}, depth)
 }
 
-// dataView formats the range of a view and its memory; ok is false for an object that only has the name, and below the depth
-// limit.
+// dataView formats the range of a view, unless its buffer is detached, and the buffer. ok is false for an object that only has the name,
+// and below the depth limit.
 func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 	view, ok := internals.ViewOf(o)
 	if !ok || !view.IsDataView() || p.tooDeep(depth) {
@@ -339,8 +340,8 @@ func (p *printer) array(o *goja.Object, class string, depth int) string {
 	return head + text
 }
 
-// elements formats the first elements of an array, and returns how many elements the entries cover. A run of holes is one
-// entry.
+// elements formats the first elements of an array as at most Options.Items entries, and returns how many elements they cover. A run of
+// holes is one entry.
 func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, shown int) {
 	for shown < n && len(entries) < p.o.Items {
 		if prop := p.in.property(o, p.in.vm.ToValue(shown)); prop.exists {
@@ -462,7 +463,8 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// properties formats the own enumerable properties except hidden ones; for an array, those other than its elements.
+// properties formats the own enumerable properties except hidden ones; for an array, those other than its elements. After
+// Options.Items properties, one entry counts the rest.
 func (p *printer) properties(o *goja.Object, depth int, hidden []string) []string {
 	isArray := o.ClassName() == "Array"
 	var entries []string

@@ -69,7 +69,7 @@ func findState(field func(reflect.Type, string, reflect.Kind) uintptr) {
 	s.outer, s.kind = field(names.Type.Elem(), "outer", reflect.Pointer), field(names.Type.Elem(), "funcType", reflect.Uint8)
 }
 
-// inFunction reports whether the code at hand is in a function.
+// inFunction reports whether the running code is in a function.
 func (m *machine) inFunction() bool {
 	for n := *at[*names](m, the.state.names); n != nil; n = *(**names)(unsafe.Add(unsafe.Pointer(n), the.state.outer)) {
 		if *(*uint8)(unsafe.Add(unsafe.Pointer(n), the.state.kind)) != 0 {

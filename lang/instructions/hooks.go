@@ -14,7 +14,7 @@ import (
 // more than Large bits.
 const Large = 1 << 20
 
-// Watcher has functions that instructions of a runtime call.
+// Watcher has functions that instructions of a runtime call. Each may be nil.
 type Watcher struct {
 	Shift func(bits *big.Int) // before a shift makes a BigInt of more than about a million bits; it may throw
 	Join  func(bytes uint64)  // before strings are joined to a large one; it may throw

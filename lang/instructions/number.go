@@ -202,7 +202,7 @@ func shiftRight(r *replacement, m *machine) {
 }
 
 // shift prepares a shift of two BigInts, whose distance the interpreter takes modulo 2^64. sign is the sign that a distance to
-// the right has in the instruction.
+// the right has in the instruction. It asks the watcher before a shift to the left by more than Large bits.
 func (m *machine) shift(sign int) {
 	a, b := wordsOf(*m.slot(2)), wordsOf(*m.slot(1))
 	if a.table != the.bigInt || b.table != the.bigInt {

@@ -117,7 +117,7 @@ type layout struct {
 	array           unsafe.Pointer
 	arrayValues     uintptr
 	arrayCount      uintptr
-	regexp, guarded unsafe.Pointer // type words of the interpreter's parts of objects
+	regexp, guarded unsafe.Pointer // type words of a regular expression, and of the prototype of regular expressions if unchanged
 	pattern         uintptr        // fields of a regular expression
 	source          uintptr
 	standard        uintptr
@@ -282,14 +282,15 @@ func (r RegExp) pattern() unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(r.self, r.layout.pattern))
 }
 
-// Matcher returns the pointers to what matches: the first to a [regexp.Regexp] or to a struct that begins with one, see
-// [RegExp.SetMatcher]; the second to the matcher of another library.
+// Matcher returns the pointers to what matches, each of which may be nil. The first points to a [regexp.Regexp] or to a struct that
+// begins with one, see [RegExp.SetMatcher]; the second to the matcher of another library.
 func (r RegExp) Matcher() (unsafe.Pointer, unsafe.Pointer) {
 	p := r.pattern()
 	return *(*unsafe.Pointer)(unsafe.Add(p, r.layout.wrapper)), *(*unsafe.Pointer)(unsafe.Add(p, r.layout.wrapper2))
 }
 
-// SetMatcher replaces the pattern by one that matches with first, which may be the first field of a larger struct.
+// SetMatcher replaces the pattern by one that matches with first, which may be the first field of a larger struct. The new pattern has
+// none of the interpreter's flags.
 func (r RegExp) SetMatcher(first *regexp.Regexp) {
 	fresh := reflect.New(r.layout.patternType).UnsafePointer()
 	*(**regexp.Regexp)(unsafe.Add(fresh, r.layout.wrapper)) = first
@@ -322,7 +323,8 @@ func (r RegExp) IsPlain(o, proto *goja.Object) bool {
 		o.Prototype() == proto && selfOf(proto).tab == r.layout.guarded
 }
 
-// Guard adds names to the properties of proto, the prototype of regular expressions, whose change [RegExp.IsPlain] detects.
+// Guard adds names to the properties of proto, the prototype of regular expressions, whose change [RegExp.IsPlain] detects. It does
+// nothing if proto has been changed.
 func Guard(proto *goja.Object, names ...string) {
 	l := layoutPointer.Get()
 	w := selfOf(proto)

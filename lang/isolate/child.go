@@ -163,7 +163,7 @@ type call struct {
 	ctx context.Context
 }
 
-// listen receives messages while calls run. It ends the child if the host is gone.
+// listen receives messages while calls run, and returns after the request to close the engine. It ends the child if the host is gone.
 func (c *child) listen() error {
 	for {
 		var q request

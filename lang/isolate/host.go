@@ -66,9 +66,10 @@ const processOverhead = 256 << 20
 // frameOverhead is the maximum size in bytes of a child's message without its result.
 const frameOverhead = 1 << 20
 
-// Start starts a child and creates an engine in it. The options Modules, Files, Cache, Logger, OnOverdue and OnWarning have no
-// effect; the function passed to [Serve] determines the modules. A Stdin other than nil stands for the host's standard input.
-// Policy functions and OnError run in the host process. On Linux the memory limit applies to the whole child.
+// Start starts a child and creates an engine in it. It fails if ctx ends, or the child is not ready within 30 seconds. ctx has no
+// effect later. The options Modules, Files, Cache, Logger, OnOverdue and OnWarning have no effect; the function passed to [Serve]
+// determines the modules. A Stdin other than nil stands for the host's standard input. Policy functions and OnError run in the host
+// process. On Linux the memory limit applies to the whole child.
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return StartIn(ctx, os.Environ(), opts)
 }
@@ -362,7 +363,7 @@ func errNonsense(what string) error {
 	return diag.New("internal", "the child process sent nonsense: %s", what)
 }
 
-// why returns the reason for the end of the process.
+// why returns the reason for the end of the process. It is nil only while the process runs.
 func (e *Engine) why() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -377,7 +378,8 @@ func (e *Engine) kill(reason error) {
 	_ = e.cmd.Process.Kill()
 }
 
-// listen receives the child's messages until it ends, and answers its policy queries.
+// listen receives the child's messages. It passes on replies and background errors, and answers policy queries. It returns when the
+// child has closed the pipe, or after a message that makes no sense, for which it kills the child.
 func (e *Engine) listen() {
 	for {
 		var r reply

@@ -79,7 +79,7 @@ func (l *lexer) at(offset int) byte {
 	return 0
 }
 
-// fill overwrites a range of the plain text, except line ends.
+// fill overwrites a range of the plain text with c, except \n and \r. Without a plain text it does nothing.
 func (l *lexer) fill(from, to int, c byte) {
 	for i := from; i < to && l.plain != nil; i++ {
 		if l.plain[i] != '\n' && l.plain[i] != '\r' {
@@ -331,7 +331,8 @@ func (l *lexer) scanString(quote byte) {
 	l.pos = len(l.src)
 }
 
-// clean replaces characters of a string that a parser could mistake for its end.
+// clean replaces the quotes, backslashes, line ends and non-ASCII bytes of a string by the letter a in the plain text, if there is one.
+// A parser could mistake some of them for the string's end.
 func (l *lexer) clean(from, to int) {
 	for i := from; i < to && l.plain != nil; i++ {
 		switch c := l.plain[i]; {
@@ -341,7 +342,8 @@ func (l *lexer) clean(from, to int) {
 	}
 }
 
-// scanTemplate advances past the closing quote or the next "${". In the plain text a template is an array of arrays.
+// scanTemplate advances past the closing quote or the next "${". In the plain text a template with substitutions is an array of arrays,
+// and another one keeps its quotes around letters a.
 func (l *lexer) scanTemplate() kind {
 	start, head := l.pos, l.src[l.pos] == '`'
 	for l.pos++; l.pos < len(l.src); l.pos++ {

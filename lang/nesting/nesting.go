@@ -20,8 +20,8 @@ import (
 // take quadratic time in the depth; TestLevelsFitTheStack measures both.
 const Max = 8000
 
-// maxRepeated is the maximum number of tokens that the parser reads repeatedly. It reads the parameters of an arrow function
-// twice, so those of an arrow function in parameters four times.
+// maxRepeated is the maximum number of tokens that the parser reads, repetitions included, unless the text has more than an eighth as
+// many bytes. It reads the parameters of an arrow function twice, so those of an arrow function in parameters four times.
 const maxRepeated = 1 << 22
 
 // arrowDepth is the number of levels counted per arrow function, because the compiler visits it from each enclosing one.
@@ -31,14 +31,15 @@ const arrowDepth = 4
 // infer A extends.
 const maxDoubled = 14
 
-// maxReread is the maximum nesting of parentheses that the interpreter's parser reads twice in malformed text. It parses an
-// expression with an object, an array or dots again as parameters of an arrow function.
+// maxReread is the maximum nesting of parentheses, other than those of calls, that directly contain an object, an array or dots. In
+// malformed text the interpreter's parser may parse such parentheses again as parameters of an arrow function.
 const maxReread = 16
 
 // beforeReread are the words after which parentheses are not those of a call, so that maxReread concerns them.
 var beforeReread = []string{"async", "function", "let"}
 
-// maxArrows is the maximum number of arrow functions in a short text with ambiguous slashes; each may double the time.
+// maxArrows is the maximum number of arrow functions in a text with an HTML-like comment, and in a text with slashes that is not first
+// parsed in its plain form. Each may double the time.
 const maxArrows = 10
 
 // A Problem is the reason for rejecting a text.
@@ -77,7 +78,8 @@ type counter struct {
 
 // Check computes an upper bound of a text's tree depth. It counts nested brackets and chains of operators, prefixes, members,
 // calls, arrows, labels and statements. It returns a problem if the bound exceeds limit, or if the parser would read parts of the
-// text too many times. Otherwise it returns nil.
+// text too many times. An HTML-like comment is a problem in a text of more than limit bytes or maxArrows arrow functions. Otherwise
+// Check returns nil.
 func Check(src string, limit int) *Problem {
 	c := &counter{lexer: newLexer(src, false), level: level{begins: true}}
 	for {
@@ -259,7 +261,7 @@ func (c *counter) noteStatement(t token) {
 	}
 }
 
-// isDoubled reports whether a token begins a construct that the TypeScript parser reads twice.
+// isDoubled reports whether a token shows that the TypeScript parser reads the construct around it twice. It updates c.typed.
 func (c *counter) isDoubled(before, prev, t token) bool {
 	switch c.text(t) {
 	case ":":

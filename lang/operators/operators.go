@@ -126,7 +126,7 @@ const text = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => ({
 	},
 }))`
 
-// CheckShift throws if a shift would make a BigInt of too many bits.
+// CheckShift throws a RangeError if bits, the size of a shift's result, is more than a BigInt may have.
 func (o *Operators) CheckShift(bits *big.Int) {
 	if err := o.checkBits("a shift", bits); err != nil {
 		o.host.Throw(err)

@@ -18,7 +18,7 @@ const (
 	iSplitFar               // tries x, then the next instruction
 	iSave                   // stores the position in register x
 	iClear                  // clears the registers x ≤ r < y
-	iProgress               // fails at the position in register x; see compiler.counted
+	iProgress               // fails if the position is that in register x; see compiler.counted
 	iCount                  // increments register x
 	iZero                   // sets register x to 0
 	iLoop                   // decides about an iteration; see compiler.counted
@@ -482,7 +482,7 @@ func (p *Program) firstSet(n *node) (s charSet, empty bool) {
 }
 
 // unitsOf returns the UTF-16 units with which the characters of a set begin. For characters beyond U+FFFF it adds all lead
-// surrogates.
+// surrogates. Without the flags u and v the set is returned as it is.
 func (p *Program) unitsOf(s charSet) charSet {
 	if !p.unicode || len(s) == 0 || s[len(s)-1].hi <= 0xFFFF {
 		return s

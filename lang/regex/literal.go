@@ -73,7 +73,7 @@ func CheckLiteral(pattern, flags string) (offset int, message string) {
 	return len(pattern), Invalid(pattern, e)
 }
 
-// Invalid returns the message about an invalid pattern.
+// Invalid returns the message about an invalid pattern. It shows the pattern if that has at most 60 bytes.
 func Invalid(pattern string, err error) string {
 	const most = 60
 	if len(pattern) > most {

@@ -19,9 +19,9 @@ type Matcher struct {
 	stack     []frame
 	registers []int32
 	steps     int
-	limit     int // value of steps at the next poll
-	memo      []uint64
-	memoFrom  int // steps from which failures are remembered
+	limit     int      // value of steps at the next poll
+	memo      []uint64 // a bit for each instruction and position tried before; nil if none is remembered
+	memoFrom  int      // steps from which failures are remembered
 }
 
 type frameKind int32
@@ -105,7 +105,7 @@ func match[E unit](m *Matcher, p *Program, text []E, at int, sticky bool) ([]int
 	return nil, nil
 }
 
-// candidate returns the next position at which a match may begin, or -1.
+// candidate returns the first position from at on at which a match may begin, or -1.
 func candidate[E unit](p *Program, text []E, at int) int {
 	if p.anchored && at > 0 {
 		return -1
@@ -344,8 +344,8 @@ func repeatBack[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unico
 	return pos, m.repeated(in, pc, n, pos, least)
 }
 
-// repeated pushes the frame for other counts of a repetition that matched n times. least is the position after in.min times. It
-// returns false if n is below in.min.
+// repeated pushes the frame for other counts, if there may be any, of a repetition that matched n times. least is the position after
+// in.min times. It returns false if n is below in.min.
 func (m *Matcher) repeated(in *inst, pc, n int32, pos, least int) bool {
 	if n < in.min {
 		return false
@@ -361,7 +361,8 @@ func (m *Matcher) repeated(in *inst, pc, n int32, pos, least int) bool {
 	return true
 }
 
-// loop decides whether a counted loop continues, and returns the next instruction.
+// loop decides whether a counted loop continues, and returns the index of the next instruction. If both ways are allowed, it pushes a
+// frame for the other one.
 func (m *Matcher) loop(in *inst, pc int32, pos int) int32 {
 	switch n := m.registers[in.y]; {
 	case n < in.min:
@@ -422,7 +423,8 @@ func holds[E unit](in *inst, text []E, pos int) bool {
 	return (a != b) != in.negate
 }
 
-// endLook ends a lookaround whose body matched. It returns the position at its start, and false if the lookaround is negative.
+// endLook ends a lookaround whose body matched, and removes the choices that remain in the body. It returns the position at its start,
+// and false if the lookaround is negative.
 func (m *Matcher) endLook(in *inst) (int, bool) {
 	h := int(m.registers[in.y])
 	pos := int(m.stack[h].pos)

@@ -34,7 +34,7 @@ func reachBody(test *ast.Expression) {
 }
 
 // reachRest puts each break or continue that is followed by statements into a block, so that these statements look reachable to
-// the compiler.
+// the interpreter's compiler.
 func reachRest(list []ast.Statement) {
 	for i, s := range list {
 		if b, ok := s.(*ast.BranchStatement); ok && i < len(list)-1 {

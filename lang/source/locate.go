@@ -30,8 +30,9 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 	return u.Position(int(l.follow(value, steps).Idx0()) - 1)
 }
 
-// LocateArgument returns the position of a property of the first argument of a call, or the zero position. at is the position
-// of the call's opening parenthesis or of its start. If the text lacks a step, the position is that of the value before it.
+// LocateArgument returns the position of the value in a call's first argument to which steps lead, as in [Unit.Locate]. at is the
+// position of the call's opening parenthesis or of its start. If the text lacks a step, the position is that of the value before it.
+// The result is the zero position if there is no such call or argument, or the text is malformed.
 func (u *Unit) LocateArgument(at diag.Position, steps []any) diag.Position {
 	program, p := parse(u.Text, Module)
 	if p != nil {

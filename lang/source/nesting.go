@@ -13,6 +13,6 @@ func CheckNesting(name, text string) error {
 	return refusal(name, text, p.Offset, p.Message, p.Hint)
 }
 
-// needsPlain reports whether a text could nest too deep if [nesting.Check] misclassified its tokens. Its plain form is then
-// parsed first.
+// needsPlain reports whether a text could nest deeper than limit, or take long to parse, if [nesting.Check] misclassified its tokens.
+// Its plain form is then parsed first.
 func needsPlain(text string, limit int) bool { return len(text) > limit || nesting.Ambiguous(text) }

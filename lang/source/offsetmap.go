@@ -121,8 +121,8 @@ func (m *offsetMap) restoreNames(generated, written string) string {
 	return out.String()
 }
 
-// helpers returns the range of esbuild's helper functions before the text, such as __using. Their local variables may share
-// names with renamed variables of the text, but never a scope.
+// helpers returns the range of esbuild's helper functions before the text, such as __using, or 0 and 0 if there are none. Their local
+// variables may share names with renamed variables of the text, but never a scope.
 func (m *offsetMap) helpers(generated string) (start, end int) {
 	const head = "var __"
 	if !strings.HasPrefix(generated, head) {

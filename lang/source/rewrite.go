@@ -19,7 +19,8 @@ type rewriter struct {
 	fixed bool   // an import is assigned
 }
 
-// rewrite makes the changes that require all declarations to be known.
+// rewrite makes the changes that require all declarations to be known. wrapper is the function that becomes the program; its body is the
+// text.
 func (w *rewriter) rewrite(wrapper *ast.FunctionLiteral) {
 	w.listLinks()
 	w.exports()
@@ -95,7 +96,8 @@ func (w *rewriter) listLinks() {
 	}
 }
 
-// exports resolves the bindings of exported names. A name that is imported and exported becomes a re-export.
+// exports sorts the exports by offset, and fails for a name that is not declared. A name that is imported and exported becomes a
+// re-export.
 func (w *rewriter) exports() {
 	u := w.unit
 	slices.SortStableFunc(u.Exports, func(a, b Export) int { return a.Offset - b.Offset })
@@ -306,9 +308,9 @@ func (w *rewriter) exportWrites() {
 	}
 }
 
-// placeMarks numbers the sites and attaches a mark to each function. The mark is the site's number if all free variables are
-// global or at the module level. Otherwise it is a thunk that returns the value of a local variable by its number, and the site
-// for other numbers.
+// placeMarks numbers the sites, lists their free variables, and inserts the mark of each function that has a place for one. The mark is
+// the site's number if all free variables are global or at the module level. Otherwise it is a thunk that returns the value of a local
+// variable by its number, and the site for other numbers.
 func (w *rewriter) placeMarks() {
 	for i, m := range w.markings {
 		at := m.node.Idx0()
@@ -348,7 +350,8 @@ func (w *rewriter) placeMarks() {
 	}
 }
 
-// exportDeclarations exports the value of each exported declaration once it is initialized.
+// exportDeclarations inserts the exports of exported declarations: of functions at the start, and of classes, let and const after the
+// declaration. A var is exported at the start, after each declaration, and at the end.
 func (w *rewriter) exportDeclarations(body *[]ast.Statement) {
 	if len(w.unit.Exports) == 0 {
 		return
@@ -462,8 +465,8 @@ func returning(s ast.Statement) ast.Statement {
 	return s
 }
 
-// makeGlobal converts top-level declarations to assignments to globals, so that later lines see them and may repeat them. The
-// last statement returns its value.
+// makeGlobal converts top-level declarations to assignments to globals, so that later lines see them and may repeat them. It lists the
+// names in Unit.Declares. If w.result is set, the last statement returns its value.
 func (w *rewriter) makeGlobal(wrapper *ast.FunctionLiteral) {
 	var functions, out []ast.Statement
 	for _, s := range wrapper.Body.List {

@@ -76,7 +76,7 @@ func generatorOf(name *ast.Identifier) ast.Expression {
 	return &ast.CallExpression{Callee: callee, LeftParenthesis: at, ArgumentList: []ast.Expression{ident(name.Name.String(), at)}, RightParenthesis: at}
 }
 
-// generatorDeclaration returns a statement for generatorOf that has no completion value.
+// generatorDeclaration returns a declaration that evaluates generatorOf. Unlike an expression statement it has no completion value.
 func generatorDeclaration(name *ast.Identifier) ast.Statement {
 	made := ident("%made"+strconv.Itoa(int(name.Idx)), name.Idx)
 	return &ast.LexicalDeclaration{Idx: name.Idx, Token: token.CONST, List: []*ast.Binding{{Target: made, Initializer: generatorOf(name)}}}

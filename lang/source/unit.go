@@ -46,7 +46,8 @@ const (
 	evalText
 )
 
-// Parameters of a program's function, in order. Scripts cannot write these names.
+// Names in programs, which scripts cannot write. Without paramFixed, a constant of the program, they are the parameters of the program's
+// function, in order.
 const (
 	paramMark    = "%mark"         // (function, mark): function, marked; (number): the site with the number
 	paramMarkAll = "%markAll"      // (object, key, mark, key, mark, …): object, with its functions marked
@@ -112,7 +113,7 @@ type Unit struct {
 // IsPrompt reports whether the text is a line of a prompt, whose top-level declarations are globals.
 func (u *Unit) IsPrompt() bool { return u.kind == Prompt }
 
-// TopLevel returns the names declared at the text's top level, including imports.
+// TopLevel returns the sorted names declared at the text's top level, including imports.
 func (u *Unit) TopLevel() []string { return slices.Sorted(maps.Keys(u.top)) }
 
 // Import, ImportName and Export are the module declarations of a text.

@@ -49,7 +49,7 @@ type marking struct {
 	site  *Site
 	node  ast.Expression
 	slot  *ast.Expression      // expression to wrap, or nil
-	place func(ast.Expression) // if slot is nil, inserts the mark
+	place func(ast.Expression) // if slot is nil, inserts the mark; if both are nil, the function gets none
 }
 
 // A write is an assignment to names.
@@ -101,7 +101,7 @@ func (w *walker) declareTarget(target ast.Expression, kind BindingKind) {
 	targets(target, func(id *ast.Identifier) { w.declare(id, kind, w.scope) })
 }
 
-// hoist declares the names of a list of statements before the statements are visited.
+// hoist declares the names of a list of statements, except those of var, before the statements are visited.
 func (w *walker) hoist(list []ast.Statement) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -129,7 +129,8 @@ func (w *walker) hoistVars(list []*ast.VariableDeclaration) {
 	}
 }
 
-// list visits statements and inserts the statements that mark functions.
+// list visits statements and inserts the statements that mark functions. It hides or drops the statements after a break or continue, as
+// [reachRest] and [withoutRest] do.
 func (w *walker) list(list *[]ast.Statement) {
 	out := make([]ast.Statement, 0, len(*list))
 	var hoisted []ast.Statement
@@ -400,8 +401,8 @@ func (w *walker) switchStatement(slot *ast.Statement, s *ast.SwitchStatement) {
 	}
 }
 
-// undeclared moves the declarations of a switch into a block around it. The compiler does not support a direct eval in a switch
-// that declares names. Constants become variables.
+// undeclared returns the statements of a block for a switch: the declarations, which it removes from s, and then s. The compiler does
+// not support a direct eval in a switch that declares names. Constants become variables.
 func undeclared(s *ast.SwitchStatement) []ast.Statement {
 	at := s.Switch
 	var functions, names []ast.Statement

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/regex"
 )
 
-// expr visits an expression. Functions in it are marked by wrapping.
+// expr visits the expression in slot, which may be nil. Functions in it are marked by a call around them.
 func (w *walker) expr(slot *ast.Expression) {
 	switch e := (*slot).(type) {
 	case nil:
@@ -109,7 +109,8 @@ func (w *walker) expr(slot *ast.Expression) {
 	}
 }
 
-// directEval replaces the argument of a direct call of eval by a call of %eval, which receives the argument and what surrounds it.
+// directEval replaces the first argument of a direct call of eval by a call of %eval, which receives that argument and what surrounds
+// the call. If the argument is a spread, %eval receives an array of all arguments.
 func (w *walker) directEval(id *ast.Identifier, e *ast.CallExpression) {
 	w.evals++
 	around := w.around
@@ -144,7 +145,8 @@ func (w *walker) directEval(id *ast.Identifier, e *ast.CallExpression) {
 	e.ArgumentList[0] = call(paramEval, id.Idx, args...)
 }
 
-// binary visits a binary expression. It hides operands that the compiler would evaluate wrongly or too slowly, and records powers.
+// binary visits a binary expression. It hides operands that the compiler would evaluate wrongly or too slowly, and records the
+// operations that [walker.notePower] describes.
 func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 	w.expr(&e.Left)
 	if a := opened(e); a != nil {
@@ -166,7 +168,7 @@ func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 	}
 }
 
-// noteRead records the read of a name that may have to be replaced.
+// noteRead records a read of the name arguments, or of any name if imports are checked. replaceReads may replace it.
 func (w *walker) noteRead(slot *ast.Expression, id *ast.Identifier) {
 	if w.early || id.Name == "arguments" {
 		w.reads = append(w.reads, read{slot: slot, name: id.Name.String(), scope: w.scope})
@@ -207,7 +209,7 @@ func (w *walker) exprs(list []ast.Expression) {
 	}
 }
 
-// callee visits the callee of a call. An immediately called function needs no mark, because no other code refers to it.
+// callee visits the callee of a call or of new. An immediately called function needs no mark, because no other code refers to it.
 func (w *walker) callee(slot *ast.Expression) {
 	if isFunction(*slot) {
 		w.visitFunction(*slot)
@@ -300,8 +302,8 @@ func memberOf(e ast.Expression) (object, key ast.Expression) {
 	return object, key
 }
 
-// notePower records a power, which the engine computes, or a shift or product that may create a large BigInt. It ignores
-// other operators. Shifts and products that assign to members are excluded.
+// notePower records a power, which the engine computes. In a text that uses BigInts it also records a left shift or a product, which
+// may create a large BigInt. It ignores other operators. Callers record no shift or product that assigns to a member.
 func (w *walker) notePower(operator token.Token, p power) {
 	switch {
 	case operator == token.EXPONENT:
@@ -316,8 +318,8 @@ func (w *walker) notePower(operator token.Token, p power) {
 	w.powers = append(w.powers, p)
 }
 
-// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace, or nil for other expressions. The
-// assignment initializes N and is not counted as one.
+// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace, or nil for other expressions. It
+// initializes N, so it is not among the assignments of N's binding.
 func opened(e *ast.BinaryExpression) *ast.AssignExpression {
 	name, ok := e.Left.(*ast.Identifier)
 	a, assigns := e.Right.(*ast.AssignExpression)
@@ -339,7 +341,7 @@ func (w *walker) noteWrite(slot *ast.Expression, target ast.Expression) {
 	}
 }
 
-// target visits the left side of an assignment or a declared pattern.
+// target visits the left side of an assignment, for which assigns is true, or a declared pattern.
 func (w *walker) target(target ast.Expression, assigns bool) {
 	switch t := target.(type) {
 	case nil:
@@ -408,7 +410,8 @@ func (w *walker) key(slot *ast.Expression, computed bool) {
 	w.expr(slot)
 }
 
-// object visits an object literal. Its functions are marked together after it, because methods cannot be wrapped.
+// object visits an object literal. A call around it marks its functions together, because methods cannot be wrapped. Accessors and
+// functions with computed names get no mark.
 func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	w.move(&e.LeftBrace)
 	w.move(&e.RightBrace)
@@ -457,8 +460,8 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	}
 }
 
-// function visits a function and returns its marking. The mark wraps slot, or the caller places it if slot is nil. Functions in
-// a text for eval get no mark.
+// function visits a function and returns its marking. The mark wraps slot. If slot is nil, the caller may set the marking's place.
+// Functions in a text for eval get no mark.
 func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *marking {
 	site := &Site{Unit: w.unit, Name: name, Start: w.offset(e.Idx0())}
 	switch e := e.(type) {
@@ -561,7 +564,7 @@ func simple(list *ast.ParameterList) bool {
 	return list.Rest == nil
 }
 
-// surround sets what direct calls of eval may refer to, and returns a function that restores it.
+// surround sets what direct calls of eval may refer to, and returns a function that restores it. It also clears w.method.
 func (w *walker) surround(around EvalContext) func() {
 	outer := w.around
 	w.around, w.method = around, 0
