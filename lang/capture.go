@@ -25,7 +25,7 @@ type FunctionInfo struct {
 	Async  bool
 	// Generator reports whether the function is a generator. It is false if Known is false, as is Async.
 	Generator bool
-	// Captures holds the free variables: those declared in the same file or prompt line, then the others, each in order of first use.
+	// Captures holds the free variables in order of first use. Those that the file or prompt line declares come before the others.
 	Captures []Capture
 
 	unit   *source.Unit

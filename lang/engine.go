@@ -128,7 +128,7 @@ type Policy struct {
 	// Native is called with the label of a native library before a script registers it. Shared objects run in the process,
 	// unchecked. If nil, they are allowed only if Read, Write and [Options.Files] are nil too.
 	Native func(label string) error
-	// Device is called with the id of a device before a script uses it. A script sees no device that it denies.
+	// Device is called with the id of a device before a script uses the device. Scripts do not see devices for which it returns an error.
 	Device func(id string) error
 	// Plugins are the plugins that may be opened for the script; nil: all.
 	Plugins []string
@@ -374,8 +374,9 @@ func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.
 // OnClose registers a function that Close calls, in reverse order of registration.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
-// Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it. It
-// returns an error if the script itself calls Close, or if lines of [Engine.PrintLine] could not be written.
+// Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it. Later calls
+// of the engine fail with the code closed. If the script itself calls Close, it has no effect and returns an error. Any other error is
+// that of writing lines of [Engine.PrintLine].
 func (e *Engine) Close() error {
 	if e.turn.holder.Load() == goroutine.Current() {
 		return errReentrant
@@ -412,8 +413,8 @@ func (e *Engine) Path(name string) string {
 	return filepath.Join(e.opts.Dir, name)
 }
 
-// ReadPath returns the absolute path of a file to be read, or the policy's error. If Policy.Read decides, the path has all
-// links followed.
+// ReadPath returns the absolute path of a file to be read. If Policy.Read decides, the path has all links followed. The error has the
+// code permission-denied, and wraps that of the policy or of following the links.
 func (e *Engine) ReadPath(name string) (string, error) {
 	if e.opts.Files != nil {
 		return e.Path(name), nil
@@ -425,8 +426,8 @@ func (e *Engine) ReadPath(name string) (string, error) {
 	return path, err
 }
 
-// WritePath returns the absolute path of a file to be written, created or removed, or the policy's error. With Options.Files it
-// always returns an error.
+// WritePath is like ReadPath, for a file to be written, created or removed and for Policy.Write. With Options.Files it always returns an
+// error.
 func (e *Engine) WritePath(name string) (string, error) {
 	if e.opts.Files != nil {
 		return "", denied(name, errors.New("the script's files are part of the program, and none can be written"))
@@ -434,8 +435,8 @@ func (e *Engine) WritePath(name string) (string, error) {
 	return e.allowed(name, e.opts.Policy.Write)
 }
 
-// RunPath returns the absolute path of a program, looked up like a shell does. The error has the code not-found, or is the
-// policy's.
+// RunPath returns the absolute path of a program, which it looks up like a shell. If Policy.Run decides, the path has all links
+// followed. The error has the code not-found, or is as that of ReadPath.
 func (e *Engine) RunPath(name string) (string, error) {
 	path := name
 	if strings.ContainsRune(name, filepath.Separator) {

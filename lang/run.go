@@ -209,7 +209,8 @@ func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error 
 	return err
 }
 
-// Await runs fn like Do and waits for the promise that fn returns. Any other value is the result itself.
+// Await runs fn like Do and waits for the promise that fn returns. Any other value is the result itself. The error has the code
+// never-settles if nothing is left to run that could settle the promise.
 func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Value, error)) (goja.Value, error) {
 	return e.result(ctx, func(settle func(goja.Value, error)) error {
 		var v goja.Value

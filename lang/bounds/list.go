@@ -119,8 +119,8 @@ func textLength(v goja.Value) uint64 {
 	return 0 // numbers and the like are short; the text of an object is built by the script
 }
 
-// checkMany checks calls for an engine without limits. Calls that run as scripts are checked by checkScripted. For others it is
-// checkCopy, but arrays of less than 65536 elements need no check, except in concat.
+// checkMany checks calls in an engine without limits: those that run as scripts like checkScripted, others like checkCopy. In the
+// latter, arrays of less than 65536 elements need no check, except in concat.
 func checkMany(b *Bounds, name string, c goja.FunctionCall) {
 	if builtins.Scripted(name, c) {
 		checkScripted(b, name, c)

@@ -173,8 +173,8 @@ func (p *parser) deepen() {
 
 func (p *parser) rise() { p.depth-- }
 
-// checkDepth fails if a tree of more levels below the present ones would be too deep for the stacks of this parser and of the
-// compilers behind it.
+// checkDepth fails if more levels below the present ones would make the tree too deep for the stacks of this parser and of the
+// compilers.
 func (p *parser) checkDepth(more int) {
 	if p.depth+more > 2*nesting.Max {
 		p.fail(p.tok.start, fmt.Sprintf("the code is nested more than %d deep", nesting.Max))

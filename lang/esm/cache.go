@@ -55,8 +55,8 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 }
 
 // First does an operation on files once for each key: the operation's name, a space and a path. Later calls return the first
-// result, also an error, which must not be changed. If keep returns false after the operation, the next call does it again. do and
-// keep must not use c, which is locked.
+// result, also if it is an error; callers must not change it. If keep returns false after the operation, the next call does it again.
+// do and keep must not use c, which is locked.
 func First[T any](c *Cache, key string, do func() (T, error), keep func() bool) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

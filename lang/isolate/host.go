@@ -66,10 +66,10 @@ const processOverhead = 256 << 20
 // frameOverhead is the maximum size in bytes of a child's message without its result.
 const frameOverhead = 1 << 20
 
-// Start starts a child and creates an engine in it. It fails if ctx ends, or the child is not ready within 30 seconds. ctx has no
-// effect later. The options Modules, Files, Cache, Logger, OnOverdue and OnWarning have no effect; the function passed to [Serve]
-// determines the modules. A Stdin other than nil stands for the host's standard input. Policy functions and OnError run in the host
-// process. On Linux the memory limit applies to the whole child.
+// Start starts a child and creates an engine in it. It fails if the child is not ready within 30 seconds, or a second after the end of
+// ctx, which has no effect later. The options Modules, Files, Cache, Logger, OnOverdue and OnWarning have no effect; the function passed
+// to [Serve] determines the modules. A Stdin other than nil stands for the host's standard input. Policy functions and OnError run in
+// the host process. On Linux the memory limit applies to the whole child.
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return StartIn(ctx, os.Environ(), opts)
 }

@@ -38,8 +38,8 @@ const maxReread = 16
 // beforeReread are the words after which parentheses are not those of a call, so that maxReread concerns them.
 var beforeReread = []string{"async", "function", "let"}
 
-// maxArrows is the maximum number of arrow functions in a text with an HTML-like comment, and in a text with slashes that is not first
-// parsed in its plain form. Each may double the time.
+// maxArrows is the maximum number of arrow functions in a text with an HTML-like comment. A text with slashes and more arrow functions is
+// first parsed in its plain form. Each arrow function may double the time.
 const maxArrows = 10
 
 // A Problem is the reason for rejecting a text.

@@ -46,8 +46,8 @@ const (
 	evalText
 )
 
-// Names in programs, which scripts cannot write. Without paramFixed, a constant of the program, they are the parameters of the program's
-// function, in order.
+// Names in programs, which scripts cannot write. All but paramFixed and defaultName are the parameters of the program's function, in
+// order.
 const (
 	paramMark    = "%mark"         // (function, mark): function, marked; (number): the site with the number
 	paramMarkAll = "%markAll"      // (object, key, mark, key, mark, …): object, with its functions marked

@@ -410,8 +410,8 @@ func (w *walker) key(slot *ast.Expression, computed bool) {
 	w.expr(slot)
 }
 
-// object visits an object literal. A call around it marks its functions together, because methods cannot be wrapped. Accessors and
-// functions with computed names get no mark.
+// object visits an object literal. A call around it marks its functions together, because methods cannot be wrapped. Accessors, and
+// functions whose keys are computed or numbers, get no mark.
 func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	w.move(&e.LeftBrace)
 	w.move(&e.RightBrace)
