@@ -13,8 +13,8 @@ import (
 
 var typePromise = reflect.TypeFor[*goja.Promise]()
 
-// Async runs work on another goroutine and returns a promise of its result. label names the operation in messages about a waiting
-// script. work must not use values of the script. The
+// Async runs work on another goroutine and returns a promise of its result. label is for [loop.Loop.Pending]. work must not use values
+// of the script. The
 // function that work returns creates the result on the loop's goroutine; without such a function the result is undefined. An
 // error of either rejects the promise as [Settler.Reject] does. The context has the values of the running call's context. It is
 // cancelled when the calling script fails or is cancelled, when the engine closes, and after work has returned.

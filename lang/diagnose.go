@@ -300,7 +300,7 @@ func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	}
 }
 
-// frames converts the interpreter's stack and omits internal calls.
+// frames converts the interpreter's stack, innermost call first, and omits calls whose source text is unknown, such as internal ones.
 func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	var out []diag.Frame
 	for i := range frames {

@@ -154,7 +154,7 @@ type Engine struct {
 	builtins   *builtins.Set
 	inspector  *inspect.Inspector
 	explainer  *explain.Explainer
-	caught     goja.Callable // wraps a function so that it reports its errors; see Microtask
+	caught     goja.Callable // wraps a function so that it reports its errors; nil before the first Microtask
 
 	running running
 	limit   limiter
@@ -371,7 +371,7 @@ func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 // loop's goroutine.
 func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.hooks.quiet, fn) }
 
-// OnClose registers a function that Close calls, in reverse order of registration.
+// OnClose registers a function that Close calls after it has cancelled the work of the loop. Functions registered later run earlier.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
 // Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it. Later calls

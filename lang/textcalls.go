@@ -11,7 +11,7 @@ import (
 type TextCall struct {
 	Kernel   string        // name of the compiled kernel
 	Name     string        // name of the callee; may be empty
-	From, To diag.Position // range of the callee's source text
+	From, To diag.Position // range of the callee's source text, without the position To
 	At       diag.Position // position of the call
 }
 

@@ -46,7 +46,7 @@ type set struct {
 	defineOwn   goja.Callable // Reflect.defineProperty
 	keyFor      goja.Callable // Symbol.keyFor
 	kept        []goja.Value  // weakly held values that live until the end of the turn
-	typedName   goja.Callable // the getter of Symbol.toStringTag of typed arrays
+	typedName   goja.Callable // the getter of Symbol.toStringTag of typed arrays; nil before the first use
 }
 
 // A Set is the builtins of one engine.
@@ -288,7 +288,7 @@ func (b *set) species(o, standard *goja.Object) *goja.Object {
 	return derived
 }
 
-// construct calls a constructor.
+// construct calls a constructor and throws what it throws.
 func (b *set) construct(c *goja.Object, args ...goja.Value) *goja.Object {
 	o, err := b.vm.New(c, args...)
 	if err != nil {

@@ -115,7 +115,7 @@ type sizes struct {
 	of      map[uintptr]weak.Pointer[resizable] // by [internals.Buffer.ID]
 	scripts map[string]goja.Callable
 	classes map[string]*goja.Object
-	buffer  *goja.Object // the constructor
+	buffer  *goja.Object // the constructor ArrayBuffer
 }
 
 // newResizable makes a fresh buffer resizable, with a size and a maximum size in bytes.

@@ -36,7 +36,7 @@ func (p painter) paint(on, s string) string {
 }
 
 // Print writes err for display: a diagnostic with its excerpt, notes, stack, hint and cause; any other error as one line with
-// its code, and its hint. It writes each of joined errors, and nothing for nil.
+// its code, and its hint. It writes each of joined errors, and nothing for nil. It ignores errors of w.
 func Print(w io.Writer, err error, colors bool) {
 	_, _ = io.WriteString(w, Format(err, colors))
 }

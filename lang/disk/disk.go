@@ -107,8 +107,8 @@ func (f Files) Version(path string) Version {
 }
 
 // Inside returns a policy function that allows the files in and below some directories. It takes paths with all links followed,
-// and the links of the directories are followed, too. The empty path of a directory is an error, since it would mean the
-// working directory.
+// and the links of the directories are followed, too. Without directories it allows no file. The empty path of a directory is an error,
+// since it would mean the working directory.
 func Inside(roots ...string) (func(path string) error, error) {
 	real := make([]string, len(roots))
 	for i, root := range roots {

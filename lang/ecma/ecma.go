@@ -165,7 +165,7 @@ func (p *parser) unexpected() {
 	}
 }
 
-// deepen counts a level of the tree until rise.
+// deepen counts a level of the tree, which rise ends. It fails if the tree is too deep.
 func (p *parser) deepen() {
 	p.depth++
 	p.checkDepth(0)

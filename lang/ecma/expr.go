@@ -26,7 +26,7 @@ func (p *parser) eat(kind token.Token) bool {
 	return true
 }
 
-// expect consumes a token and returns its offset.
+// expect consumes a token of a kind and returns its offset. It fails at another token.
 func (p *parser) expect(kind token.Token) int {
 	if p.tok.kind != kind {
 		p.unexpected()
@@ -400,7 +400,7 @@ func (p *parser) startsExpression() bool {
 	return true
 }
 
-// checkDelete fails for operands that delete does not take.
+// checkDelete fails if the operand of a delete at an offset is a private member or, in strict code, a name.
 func (p *parser) checkDelete(e ast.Expression, at int) {
 	if _, isName := e.(*ast.Identifier); isName && p.strict {
 		p.fail(at, "Delete of an unqualified identifier in strict mode")

@@ -86,7 +86,7 @@ func (p *parser) finishFunction(f *ast.FunctionLiteral, cx *context, method bool
 
 func (p *parser) prevEndOf(b *ast.BlockStatement) int { return int(b.RightBrace) }
 
-// enterFunction begins a function and returns a function that ends it.
+// enterFunction enters the context cx and a scope for a function that is parsed. Its result restores the state before.
 func (p *parser) enterFunction(cx *context) func() {
 	fn, strict, yieldAt, awaitAt, awaitNameAt := p.fn, p.strict, p.yieldAt, p.awaitAt, p.awaitNameAt
 	p.yieldAt, p.awaitAt, p.awaitNameAt = 0, 0, 0

@@ -201,7 +201,7 @@ func hasLoneSurrogate(s unistring.String) bool {
 	return false
 }
 
-// parseFrom parses the specifier and attributes of an import.
+// parseFrom parses the specifier and attributes of an import or re-export, and the end of the statement.
 func (p *parser) parseFrom(imp *Import) {
 	if !p.is(token.STRING) {
 		p.expected("expected the name of a module in quotes")

@@ -18,7 +18,7 @@ type scope struct {
 	kind  scopeKind
 	// lexical, functions and vars hold declared names. A var is in every scope from its declaration to its function.
 	lexical, functions, vars map[string]bool
-	declared                 []*ast.VariableDeclaration // of a function or the text
+	declared                 []*ast.VariableDeclaration // those with var, in the scope of a function or of the text
 }
 
 func (p *parser) enter(kind scopeKind) *scope {

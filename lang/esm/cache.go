@@ -120,7 +120,7 @@ func (c *Cache) Snapshot() *Snapshot {
 	return s
 }
 
-// Restore adds the contents of another cache.
+// Restore adds the contents of another cache, which replace earlier ones. It ignores s.Names.
 func (c *Cache) Restore(s *Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

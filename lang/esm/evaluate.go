@@ -116,7 +116,8 @@ func (g *Graph) executeSync(m *Module) error {
 	return err
 }
 
-// execute runs the code of a module with top-level await.
+// execute runs the code of a module with top-level await up to its first await. Later jobs run the rest, as in [Graph.resume]. An error
+// ends the module's evaluation.
 func (g *Graph) execute(m *Module) {
 	awaited, more := g.resume(m, g.next, nil)
 	if !more {

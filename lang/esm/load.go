@@ -292,7 +292,7 @@ func (g *Graph) importError(m *Module, offset, width int, err error) error {
 	return &located
 }
 
-// Imports reports whether a file imports a name.
+// Imports reports whether the module loaded from a file has an import with a local name.
 func (g *Graph) Imports(file, name string) bool {
 	for _, m := range g.files {
 		if m.Unit != nil && m.Unit.Name == file {

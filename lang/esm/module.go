@@ -18,16 +18,16 @@ type Module struct {
 	deps []*Module // indexed by import number
 
 	cells     map[string]*cell
-	builtin   *goja.Object // exports of a builtin
+	builtin   *goja.Object // exports of a builtin written in Go, or nil
 	namespace *goja.Object
-	scope     goja.Callable // reads module-level bindings by number
+	scope     goja.Callable // reads module-level bindings by number; nil if functions capture none
 	sites     []goja.Value  // marks of the unit's functions; each is nil until needed
 	setImport func(index int, v goja.Value)
 	generator goja.Value // runs the module's code; set from linking until the code has run
 
 	isCall    bool // the text was passed to a call of the engine
 	connected bool
-	Main      bool // the module is the argument of a call of the engine
+	Main      bool // the module is the text of Engine.Run, or the file of Engine.RunFile
 	state     moduleState
 	err       error
 	began     *loop.Scope // scope of the evaluation
@@ -35,7 +35,7 @@ type Module struct {
 	ordering
 
 	awaits   int             // offset of the last top-level await reached; -1 before the first
-	awaited  goja.Value      // value of that await
+	awaited  goja.Value      // value of that await, or nil
 	imported []pendingImport // dynamic imports of its code that have not finished
 }
 
@@ -43,7 +43,7 @@ type Module struct {
 type ordering struct {
 	dfsIndex         int       // order of the visit
 	dfsAncestorIndex int       // least index that the module's cycle reaches
-	cycleRoot        *Module   // first evaluated module of the cycle
+	cycleRoot        *Module   // module of the cycle that was visited first; nil until the whole cycle has been visited
 	asyncOrder       int       // order among asynchronous modules; 0 for others
 	pendingAsync     int       // number of asynchronous imports not yet evaluated
 	asyncParents     []*Module // modules that wait for this one
@@ -62,10 +62,10 @@ const (
 type cell struct {
 	value     goja.Value
 	importers []importer
-	once      func()          // called after the first value is set
+	once      func()          // called after the first value is set; may be nil
 	assigned  []diag.Position // positions of assignments other than the declaration
 	changes   bool            // the value may change after the first
-	from      resolution      // the export, if the cell was made for one import
+	from      resolution      // the export, if the cell was made for one import, or zero
 }
 
 // An importer is an import of a cell. It does not keep the module alive; functions of the module do.

@@ -25,7 +25,8 @@ var (
 	}}
 )
 
-// pathOf returns the path of a specifier that names no builtin module.
+// pathOf returns the path of a specifier that names no builtin module; a relative path stays relative. The error has the code
+// invalid-argument, or is that of Builtins.UnknownModule for a bare name.
 func (g *Graph) pathOf(specifier string) (string, error) {
 	wrong := func(hint, format string, args ...any) (string, error) {
 		return "", diag.New("invalid-argument", format, args...).WithHint("%s", hint)

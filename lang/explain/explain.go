@@ -23,7 +23,7 @@ type Explainer struct {
 	vm        *goja.Runtime
 	inspector *inspect.Inspector
 	known     Known
-	missing   lookup // the last one
+	missing   lookup // the last one that Missed recorded
 }
 
 // lookup is the lookup of a member that the objects of a class lack.

@@ -60,7 +60,7 @@ type Inspector struct {
 	custom goja.Value // symbol of the custom print method, as in Node
 }
 
-// New returns an inspector. hook may be nil.
+// New returns an inspector. It must be called before scripts run, which may replace builtins. hook may be nil.
 func New(vm *goja.Runtime, hook Hook) *Inspector {
 	in := &Inspector{vm: vm, hook: hook, own: map[string]goja.Callable{}}
 	take := func(from *goja.Object, class, name string) {

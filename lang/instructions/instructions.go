@@ -51,7 +51,7 @@ type layout struct {
 	code                   uintptr // field of a program
 	stack, top, next, refs uintptr // fields of the machine
 	machine                reflect.Type
-	tries, frame, catch    uintptr // field of the machine; size of a try statement's frame, and its field
+	tries, frame, catch    uintptr // field of the machine; size of a try statement's frame; field of such a frame
 	self, elements         uintptr // fields of an object, and of its part that is a typed array
 
 	integer, float, bigInt, object *table // of values

@@ -119,7 +119,7 @@ func integer(i int64) (v goja.Value) {
 	return v
 }
 
-// number returns a number that is no integer of the interpreter's.
+// number returns f with the type of the interpreter's numbers that are no integers, even if f is an integer.
 func number(f float64) (v goja.Value) {
 	*(*words)(unsafe.Pointer(&v)) = words{the.float, unsafe.Pointer(&f)}
 	return v

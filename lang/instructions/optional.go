@@ -12,16 +12,16 @@ import (
 // calls behind have begun with: the mark of spread arguments, and this of a call of a call's result.
 var optional struct {
 	jumps      map[*table]optionalJump
-	begin, end *table // around a call with spread arguments
-	text       *table // the constant of a text
+	begin, end *table // begin and end a call with spread arguments
+	text       *table // pushes a constant, such as a text
 	spread     *table // spreads an argument
 	undefined  *replacement
-	callees    map[*table]bool // leave this and a function
+	callees    map[*table]bool // leave a function and its value of this on the stack
 }
 
 // An optionalJump describes an instruction that ends a chain early.
 type optionalJump struct {
-	call  bool // it removes this of the call that it begins
+	call  bool // it belongs to an optional call, whose value of this it removes
 	empty bool // it leaves no value
 }
 
@@ -83,7 +83,7 @@ func findOptionalIn(p *goja.Program) {
 type earlyEnd struct {
 	replacement
 	optionalJump
-	surplus int // the values to remove below the result; -1 is a missing one
+	surplus int // the number of values to remove below the result, or -1 if one is missing
 }
 
 // balance replaces an instruction that ends an optional chain early, if it would leave the stack unbalanced.

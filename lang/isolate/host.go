@@ -39,7 +39,7 @@ type Engine struct {
 	ended   chan struct{} // closed when the process has ended
 
 	mu     sync.Mutex
-	reason error // why the process was killed or ended
+	reason error // why the process was killed or ended; nil before
 	closed bool  // accessed only by the holder of turn
 }
 
@@ -171,7 +171,8 @@ func start(ctx context.Context, own Config, opts lang.Options, most bound) (*Eng
 	return e, e.begin(ctx)
 }
 
-// begin sends the configuration and waits until the child is ready.
+// begin sends the configuration and waits until the child is ready. If the child cannot make its engine, begin waits for the child's
+// end and returns the error.
 func (e *Engine) begin(ctx context.Context) error {
 	o := &e.opts
 	conf := config{

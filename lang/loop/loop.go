@@ -242,8 +242,9 @@ func (l *Loop) guarded(fn Callback) (err error) {
 
 const forever = time.Duration(1<<63 - 1)
 
-// sleepFor returns the time until the next timer, or forever if there is none, and whether any callback can still arrive. If
-// one is ready, the time is 0. Otherwise sleepFor marks the loop as sleeping, so that Post wakes it.
+// sleepFor returns the time until the next timer, or forever if there is none, and whether any callback can still arrive. In the mode
+// untilQuiet, timers count only if one of them keeps the loop alive. If a callback is ready, the time is 0. Otherwise sleepFor marks the
+// loop as sleeping, so that Post wakes it.
 func (l *Loop) sleepFor(m mode) (wait time.Duration, alive bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

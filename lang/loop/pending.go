@@ -8,13 +8,13 @@ type Pending struct {
 	scope      *Scope
 	label      string
 	onCancel   func(error)
-	stalled    Callback // of Watch
+	stalled    Callback // of Watch; nil for a held operation
 	prev, next *Pending
 	done       bool
 }
 
-// Hold registers an operation of the current scope. label describes the operation in messages about a waiting script. It must
-// be called on the loop's goroutine or while the loop does not run.
+// Hold registers an operation of the current scope. label describes the operation in the result of [Loop.Pending]. Hold must be called
+// on the loop's goroutine or while the loop does not run.
 func (l *Loop) Hold(label string) *Pending {
 	return l.add(&Pending{loop: l, scope: l.scope, label: label})
 }

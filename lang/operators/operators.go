@@ -33,7 +33,7 @@ type Operators struct {
 
 	vm   *goja.Runtime
 	host Host
-	most int64 // bits of a result
+	most int64 // maximum size of a BigInt result in bits
 }
 
 // New returns operators that are not yet defined. bounded says whether the engine has limits, so that calls must end soon.

@@ -113,7 +113,7 @@ type compiler struct {
 	back   bool
 	unique bool    // results depend on position and instruction only, see memoInfo
 	look   int     // nesting of lookarounds
-	starts []int32 // registers of the loops around
+	starts []int32 // registers with the positions at which the iterations of the enclosing loops began
 	sets   map[*node]*matchSet
 }
 

@@ -160,7 +160,7 @@ func (m *Matcher) step(n int) {
 	}
 }
 
-// after returns the character at a position and the position after it.
+// after returns the character at a position of the text and the position after it. With unicode, a surrogate pair is one character.
 func after[E unit](text []E, pos int, unicode bool) (rune, int) {
 	c := rune(text[pos])
 	pos++
@@ -170,7 +170,7 @@ func after[E unit](text []E, pos int, unicode bool) (rune, int) {
 	return c, pos
 }
 
-// before returns the character before a position and its position.
+// before returns the character before a position, which must not be 0, and the character's position. Pairs are as for after.
 func before[E unit](text []E, pos int, unicode bool) (rune, int) {
 	pos--
 	c := rune(text[pos])

@@ -27,7 +27,8 @@ type Options struct {
 	CheckImports bool
 }
 
-// Compile compiles a text. The error is a *[diag.Diagnostic].
+// Compile compiles a text. The error is a *[diag.Diagnostic]. Its ID is syntax, or syntax-incomplete if the text ends within a
+// construct.
 func Compile(name, text string, o Options) (*Unit, error) {
 	if d := CheckEncoding(name, text); d != nil {
 		return nil, d

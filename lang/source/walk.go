@@ -31,7 +31,7 @@ type walker struct {
 	later []func()
 	// last holds tree changes that run after all others.
 	last  []func()
-	await bool // at the top level
+	await bool // the top level awaits
 	// powers are the operations that calls replace; see replacePowers.
 	powers  []power
 	bigInts bool
@@ -77,7 +77,7 @@ type power struct {
 // offset returns a node's offset in the parsed text; it must be called before the node is moved.
 func (w *walker) offset(idx file.Idx) int { return int(idx) - 1 }
 
-// move maps a position from the parsed text to the text as written.
+// move maps a position from the parsed text to the text as written. A position of 0, which means none, stays 0.
 func (w *walker) move(idx *file.Idx) {
 	if *idx == 0 {
 		return
@@ -92,7 +92,8 @@ func (w *walker) fail(offset int, message string) {
 	}
 }
 
-// use records a reference.
+// use records a reference to the name id from the current scope. write tells whether it assigns. The position of id must not have been
+// moved.
 func (w *walker) use(id *ast.Identifier, write bool) {
 	w.refs = append(w.refs, reference{name: id.Name.String(), scope: w.scope, write: write, offset: w.offset(id.Idx), id: id})
 }

@@ -50,7 +50,7 @@ func (t *traps) Get(key string) goja.Value {
 	return call
 }
 
-// copied returns an array with the elements of another.
+// copied returns an array with the elements of another, or v itself if it is no object.
 func (t *traps) copied(v goja.Value) goja.Value {
 	from, ok := v.(*goja.Object)
 	if !ok {

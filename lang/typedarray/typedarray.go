@@ -49,7 +49,8 @@ func Class(zero any) string {
 	}
 }
 
-// Bytes returns the memory of a typed array, DataView or ArrayBuffer, without copying. It returns false for other values.
+// Bytes returns the memory of a typed array, DataView or ArrayBuffer, without copying. It recognizes a DataView by its properties. It
+// returns false for other values.
 func Bytes(v goja.Value) ([]byte, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {
