@@ -18,8 +18,8 @@ type FunctionInfo struct {
 	// Text is the function's source text. The types of TypeScript are removed from it.
 	Text string
 	File string // file name; empty if Known is false
-	// Known reports whether the loader instrumented the function. Functions of new Function, class methods and native functions
-	// have neither positions nor captures.
+	// Known reports whether the loader marked the function, which then has a position and captures. It marks no native functions,
+	// functions made by eval or new Function, class members, accessors and default values, for example.
 	Known  bool
 	Native bool // function of the host, without source text
 	Async  bool

@@ -26,7 +26,7 @@ type Options struct {
 	Strict bool
 	// Expression parses a single expression instead of statements.
 	Expression bool
-	// Eval marks a text for a direct eval, with what surrounds the call.
+	// Eval marks a text for eval, and says what a direct call is surrounded by. It is nil for other texts.
 	Eval *Surroundings
 }
 
@@ -114,7 +114,7 @@ type parser struct {
 	class *classNames
 	// parens holds the offset of the parenthesis around an expression, or of the comma after a spread element, plus one.
 	parens map[ast.Expression]int
-	// arrowAt is the offset of a token that may begin an arrow function.
+	// arrowAt is the offset of a token that may begin an arrow function, or -1.
 	arrowAt int
 	// noIn excludes the operator in from the body of an arrow function at arrowAt.
 	noIn  bool

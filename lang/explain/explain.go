@@ -33,9 +33,9 @@ type lookup struct{ class, member string }
 type Known interface {
 	// SourceText returns the text of a loaded file.
 	SourceText(file string) (string, bool)
-	// Imports reports whether a file imports a name.
+	// Imports reports whether a file has an import with a local name.
 	Imports(file, name string) bool
-	// ModuleNames returns the names of the builtin modules.
+	// ModuleNames returns the sorted names of the builtin modules.
 	ModuleNames() []string
 	// Module returns the exports of a builtin module, or nil if no script has used it. declared, unless nil, returns the names
 	// of the exports that are known before its use. known is false if there is no such module.

@@ -8,8 +8,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// optional holds the instructions around optional chains. Where a chain ends early, the interpreter leaves on the stack what
-// calls behind have begun with: the mark of spread arguments, and this of a call of a call's result.
+// optional holds instructions of optional chains. Where a chain ends early, the interpreter leaves values for its later calls on the
+// stack. They are the marks of spread arguments, and this of calls whose function is the result of a call.
 var optional struct {
 	jumps      map[*table]optionalJump
 	begin, end *table // begin and end a call with spread arguments
@@ -25,7 +25,7 @@ type optionalJump struct {
 	empty bool // it leaves no value
 }
 
-// optionalTexts have each of these instructions. The last text has those that leave this and a function.
+// optionalTexts compile to each of these instructions. The last text has those of callees.
 var optionalTexts = []string{
 	"function f(a) { [a?.b, a?.(), delete a?.b, delete a?.().b, a(...[]), '']; delete a?.b; delete a?.().b }",
 	"var a; a.b(); a[a](); class A { #p; static m(a) { a.#p() } }",

@@ -17,7 +17,7 @@ import (
 type Host interface {
 	// Missed records the read of a member that a class does not have.
 	Missed(class, key string)
-	// Caller returns the position of the running code of a script.
+	// Caller returns the position of the running code of a script, or the zero position if that is unknown.
 	Caller() diag.Position
 	// SourceText returns the text of a file that was compiled.
 	SourceText(file string) (text string, ok bool)

@@ -20,8 +20,8 @@ import (
 // take quadratic time in the depth; TestLevelsFitTheStack measures both.
 const Max = 8000
 
-// maxRepeated is the maximum number of tokens that the parser reads, repetitions included, unless the text has more than an eighth as
-// many bytes. It reads the parameters of an arrow function twice, so those of an arrow function in parameters four times.
+// maxRepeated is the maximum number of tokens that the parser reads, repetitions included, unless the text has at least an eighth as
+// many bytes. The parser reads the parameters of an arrow function twice, so those of an arrow function in parameters four times.
 const maxRepeated = 1 << 22
 
 // arrowDepth is the number of levels counted per arrow function, because the compiler visits it from each enclosing one.
