@@ -13,11 +13,11 @@ import (
 
 var typePromise = reflect.TypeFor[*goja.Promise]()
 
-// Async runs work on another goroutine and returns a promise of its result. label is for [loop.Loop.Pending]. work must not use values
-// of the script. The
-// function that work returns creates the result on the loop's goroutine; without such a function the result is undefined. An
-// error of either rejects the promise as [Settler.Reject] does. The context has the values of the running call's context. It is
-// cancelled when the calling script fails or is cancelled, when the engine closes, and after work has returned.
+// Async runs work on another goroutine and returns a promise of its result. label is for [loop.Loop.Pending]. work must not
+// use values of the script. The function that work returns creates the result on the loop's goroutine; without such a function
+// the result is undefined. An error of either rejects the promise as [Settler.Reject] does. The context has the values of the
+// running call's context. It is cancelled when the calling script fails or is cancelled, when the engine closes, and after
+// work has returned.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }

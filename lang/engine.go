@@ -375,8 +375,8 @@ func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
 // Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it. Later calls
-// of the engine fail with the code closed. If the script itself calls Close, it has no effect and returns an error. Any other error is
-// that of writing lines of [Engine.PrintLine].
+// of the engine fail with the code closed. If the script itself calls Close, Close has no effect and returns an error. Any other error
+// is that of writing lines of [Engine.PrintLine].
 func (e *Engine) Close() error {
 	if e.turn.holder.Load() == goroutine.Current() {
 		return errReentrant

@@ -17,8 +17,8 @@ type boundList struct {
 	check check
 }
 
-// allocatingFunctions are the builtins that allocate in proportion to an argument or to a length that a script sets, so that a typing
-// error could exhaust the memory.
+// allocatingFunctions are the builtins that allocate in proportion to an argument, or to a length that a script sets. A typing error
+// could exhaust the memory.
 var allocatingFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"fill"}, checkFillUnlimited},
 	{[]string{"Array"}, []string{"from"}, checkSourceMemory},

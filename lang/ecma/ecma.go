@@ -26,7 +26,7 @@ type Options struct {
 	Strict bool
 	// Expression parses a single expression instead of statements.
 	Expression bool
-	// Eval marks a text for eval, and says what a direct call is surrounded by. It is nil for other texts.
+	// Eval marks a text for eval or of a Function constructor, and lists what the code around it permits. It is nil for other texts.
 	Eval *Surroundings
 }
 

@@ -66,8 +66,8 @@ var assignOperators = later.Value[map[token.Token]token.Token]{Make: func() map[
 	}
 }}
 
-// parseAssign parses an AssignmentExpression. noIn excludes the operator in. If c is nil, it fails for syntax of patterns; otherwise
-// it records this syntax in c, for the caller to check.
+// parseAssign parses an AssignmentExpression. noIn excludes the operator in. If c is nil, it fails for syntax that only patterns have;
+// otherwise it records this syntax in c, for the caller to check.
 func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
 	p.deepen()
 	defer p.rise()

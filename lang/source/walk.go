@@ -130,8 +130,8 @@ func (w *walker) hoistVars(list []*ast.VariableDeclaration) {
 	}
 }
 
-// list visits statements and inserts the statements that mark functions. It hides or drops the statements after a break or continue, as
-// [reachRest] and [withoutRest] do.
+// list visits statements and inserts the statements that mark functions. It passes the list to reachRest, or to withoutRest in a text
+// for eval.
 func (w *walker) list(list *[]ast.Statement) {
 	out := make([]ast.Statement, 0, len(*list))
 	var hoisted []ast.Statement

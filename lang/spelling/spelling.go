@@ -8,7 +8,7 @@ import (
 )
 
 // Nearest returns the first of the candidates with the fewest edits, or "" if none is close relative to the name's length. For a
-// one-letter name it ignores case and edits, because all other letters are equally close.
+// one-letter name it considers only the same letter in either case, because all other letters are equally close.
 func Nearest(name string, candidates []string) string {
 	best, bestAt := "", 1+max(1, len(name)/3)
 	for _, c := range candidates {
