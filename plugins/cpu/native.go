@@ -217,7 +217,8 @@ func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, o
 	return s, address, ok
 }
 
-// Unload runs the image's destructors and unmaps it. It returns an error if the program was unloaded before.
+// Unload frees the program's callers and channel, runs the image's destructors and unmaps it. The memory of its globals counts
+// as freed. It returns an error if the program was unloaded before.
 func (p *nativeProgram) Unload() error {
 	if p.unloaded.Swap(true) {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, p.label)
@@ -238,7 +239,7 @@ func (p *nativeProgram) Unload() error {
 	return p.device.named(p.image.Close())
 }
 
-// caller returns a caller for the use of one goroutine; release takes it back.
+// caller returns a caller for the use of one goroutine; release takes it back. It returns an error if the program was unloaded.
 func (p *nativeProgram) caller() (*native.Caller, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,7 +272,7 @@ type nativeKernel struct {
 	convention offload.Convention
 	axes       int
 	info       offload.KernelInfo
-	cost       atomic.Int64 // measured nanoseconds per 1024 items; 0 before the first launch
+	cost       atomic.Int64 // measured nanoseconds per 1024 items; 0 before the first measurement
 }
 
 func (k *nativeKernel) Info() *offload.KernelInfo { return &k.info }

@@ -25,7 +25,8 @@ const guessedCost = 2
 // rangeItems is a factor of the length of each range that the device chooses, so that adjacent calls write different cache lines.
 const rangeItems = 64
 
-// callerAtHand is the caller that a launch object keeps between launches. Unloading the program also frees it.
+// callerAtHand is the caller that a launch object keeps between launches; both fields are nil if it keeps none. Unloading the
+// program also frees the caller.
 type callerAtHand struct {
 	program *nativeProgram
 	caller  *native.Caller
@@ -37,7 +38,7 @@ type nativeLaunch struct {
 	kernel *nativeKernel
 	size   [3]int
 	items  int
-	group  int // items of a group, or 0: the maximum of items per call with PerRange, of threads in a region with OutlinedOpenMP
+	group  int // items of a group, 0 if not set. With PerRange: maximum items of a call; with OutlinedOpenMP: maximum threads of a region
 	league native.League
 	values []native.Value
 	words  native.Words
@@ -52,7 +53,7 @@ type nativeLaunch struct {
 	refused  atomic.Bool  // a service failed, or the code ended the launch
 	exited   atomic.Bool  // the code ended the launch successfully
 	cut      atomic.Bool  // a fault or an interruption ended a call
-	halt     *atomic.Bool // the stop flag of calls in programs with services
+	halt     *atomic.Bool // the stop flag of calls in programs with services; nil in other programs
 	patience *time.Timer  // sets halt some time after a service failed
 
 	mu     sync.Mutex
@@ -175,7 +176,7 @@ func (l *nativeLaunch) clear() {
 	l.cut.Store(false)
 }
 
-// itemCost returns the estimated nanoseconds per item.
+// itemCost returns the estimated nanoseconds per item: guessedCost before the first measurement.
 func (k *nativeKernel) itemCost() float64 {
 	if c := k.cost.Load(); c > 0 {
 		return float64(c) / costScale
@@ -187,7 +188,8 @@ func (l *nativeLaunch) cost() time.Duration {
 	return time.Duration(min(float64(l.items)*l.kernel.itemCost(), math.MaxInt64/2))
 }
 
-// run runs the launch, and serves the calls of its code meanwhile.
+// run runs the launch, and serves the calls of its code meanwhile. It returns the launch's error, or [queue.ErrStopped] after a
+// stop. A launch without items does nothing.
 func (l *nativeLaunch) run(stop *queue.Stop) error {
 	if l.items == 0 {
 		return nil
@@ -317,7 +319,9 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 	}
 }
 
-// call calls the function for items [first, last), as the kernel's calling convention says.
+// call calls the function for items [first, last), as the kernel's calling convention says. A function of a whole launch is
+// called once, whatever the items. With groups it stops between two of them, without an error, if the launch was stopped or a
+// service failed.
 func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	k, stop := l.kernel, l.stop.Flag()
 	if p := k.program.ports; p != nil {
@@ -385,8 +389,9 @@ func patiently(stop *atomic.Bool, call func(halt *atomic.Bool) error) error {
 	return call(&halt)
 }
 
-// fail records err as the failure of the range that starts at item first, unless the failure of this or an earlier range is recorded. It
-// ignores errors of calls that the launch itself has ended, and all errors after the code has exited successfully.
+// fail sets cut. It records err as the failure of the range that starts at item first, unless the failure of this or an earlier
+// range is recorded. It records no errors of calls that the launch itself has ended, and none after the code has exited
+// successfully.
 func (l *nativeLaunch) fail(first int, err error) {
 	l.cut.Store(true)
 	if l.exited.Load() {

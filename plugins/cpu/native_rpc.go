@@ -101,7 +101,8 @@ func (d *device) patch(img *native.Image, s native.Symbol, data []byte) (err err
 	return nil
 }
 
-// isPort reports whether a symbol belongs to the RPC header rather than to the image's kernels and variables.
+// isPort reports whether a symbol belongs to orepl's RPC header or LLVM's RPC client, rather than to the image's kernels and
+// variables.
 func isPort(s native.Symbol) bool {
 	return strings.HasPrefix(s.Name, rpcSymbols) || s.Name == rpc.LLVMClientSymbol
 }

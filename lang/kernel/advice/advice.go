@@ -125,8 +125,9 @@ func (a *Access) unproved(bound string) string {
 	return fmt.Sprintf(bound, index, a.extent)
 }
 
-// sparable reports whether a loop bound, or one comparison before the loop, could prove the index. This requires a single variable
-// whose only unproved bound is the extent. Comparing a computed index inside the loop costs as much as the check.
+// sparable reports whether a loop bound, or one comparison before the loop, could prove the index to be in bounds. This
+// requires a single variable whose only unproved bound is the extent. Comparing a computed index inside the loop costs as much
+// as the check.
 func (a *Access) sparable() bool {
 	return variable.Get().MatchString(a.index) && !a.sign && !a.wraps && !a.either
 }
@@ -143,7 +144,7 @@ func (a *Access) remedy() string {
 // worth is the text about the gain of a removed check.
 const worth = "; in an innermost loop that may gain a few per cent"
 
-// Accesses returns the distinct buffer accesses of the optimized kernel.
+// Accesses returns the distinct accesses to buffers in an optimized copy of the kernel, in the order of its code.
 func Accesses(c *kernel.Compiled) []Access {
 	facts := &opt.Facts{}
 	plain := optimised(c, facts)

@@ -24,7 +24,7 @@ const (
 // Layout describes the elements accessed by adjacent items.
 type Layout struct {
 	Pattern Pattern
-	Stride  int  // Contiguous: 1 or −1; Strided: distance in elements, 0 if known only at launch
+	Stride  int  // Contiguous: 1 or −1; Strided: distance in elements, or in records if Record is not 0; 0 if known only at launch
 	Record  int  // Strided: size in bytes of the records of which each item accesses a field, or 0
 	Edges   bool // the pattern is broken where the index is clamped or wraps, as by Math.min and %
 	Gather  bool // Contiguous with Edges: each item selects its own index, so the CPU gathers
@@ -207,8 +207,8 @@ func (l *layouts) alongOf(v *ir.Value) along {
 	return a
 }
 
-// carried returns the difference of a loop parameter with one continue: that of the initial value, if an iteration preserves
-// it.
+// carried returns the difference of a loop parameter with one continue: that of the initial value if an iteration preserves it,
+// else varying.
 func (l *layouts) carried(v *ir.Value, s *source) along {
 	start := l.alongOf(s.from[0])
 	if !start.known {

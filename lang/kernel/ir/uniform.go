@@ -23,7 +23,8 @@ type Scope struct {
 	Lockstep bool
 	// UniformAxis holds the axes on which these items have equal identifiers.
 	UniformAxis [3]bool
-	// Apart is a buffer that overlaps no other. Stores to it do not make loads from other buffers varying.
+	// Apart is a buffer that overlaps no other, or nil. Stores to it do not make loads from other buffers varying. Loads from
+	// it are treated as if the kernel writes it.
 	Apart *Array
 }
 
@@ -42,7 +43,7 @@ type Uniformity struct {
 // Divergence is a group or subgroup operation in divergent control flow.
 type Divergence struct {
 	Instr *Instr
-	Cause *Instr // the If whose condition is divergent, if known
+	Cause *Instr // the If whose condition is divergent; nil if not known
 }
 
 // joinInfo is the analysis state of a structured instruction. In each pair the first entry is for divergence between groups,
@@ -114,9 +115,10 @@ func (u *Uniformity) Value(v *Value) Level {
 	return u.values[v.ID]
 }
 
-// Diverges reports whether items of a group may diverge in a structured instruction. They diverge if they take different branches
-// of an If, or leave a Region from different places. They diverge in a Loop if they leave it in different iterations, or reach the
-// next iteration from different places.
+// Diverges reports whether items of a group may diverge in a structured instruction. They diverge if they take different
+// branches of an If, or leave a Region from different places. They diverge in a Loop if they leave it in different iterations,
+// or reach the next iteration from different places. Diverges also returns true for unreachable Regions and Loops, and if the
+// kernel was too large to analyse.
 func (u *Uniformity) Diverges(in *Instr) bool {
 	if u.gaveUp {
 		return true
@@ -134,7 +136,7 @@ func (u *Uniformity) Diverges(in *Instr) bool {
 }
 
 // Together reports whether the items of a group are known to start each iteration of a Loop together. Group operations in its
-// body require that.
+// body require that. It returns false for an unreachable Loop, and if the kernel was too large to analyse.
 func (u *Uniformity) Together(loop *Instr) bool {
 	n := u.nodes[loop]
 	return !u.gaveUp && n != nil && !n.apart
@@ -409,7 +411,8 @@ func (w *uniformWalk) enter(depth int, splits [2]bool, cause *Instr) {
 	w.causes[depth] = cause
 }
 
-// carry lowers the uniformity of a loop's parameters to that of the operands of continue.
+// carry lowers the uniformity of a loop's parameters to that of the operands of continue. A parameter with different operands
+// is also no more uniform than the choice between the continues.
 func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 	for i, p := range in.Then.Params {
 		if next.edges == 0 {
@@ -448,7 +451,8 @@ func (w *uniformWalk) jump(in *Instr) {
 	}
 }
 
-// leave handles a jump to the end of the construct at a depth, described by n, or to the end of the kernel.
+// leave handles a jump to the end of the construct at a depth, described by n. With depth 0 and nil for n the jump is to the
+// end of the kernel.
 func (w *uniformWalk) leave(depth int, n *joinInfo) {
 	w.leaveLoops(depth)
 	for i := range 2 {
@@ -461,7 +465,8 @@ func (w *uniformWalk) leave(depth int, n *joinInfo) {
 	}
 }
 
-// markLeft records that some items have jumped to the end of the construct at a depth, or to its next iteration.
+// markLeft records that some items have jumped to the end of the construct at a depth, or to its next iteration. i is as in
+// apart.
 func (w *uniformWalk) markLeft(i, depth int) {
 	if i == 1 && !w.left[i].has(depth) && !w.split[i].has(depth) {
 		w.causes[depth] = w.cause()

@@ -173,7 +173,7 @@ func (g *generator) operation() {
 	g.define(g.emit(in, o.To), uniform)
 }
 
-// index emits an index in [0, extent), or rarely one out of bounds.
+// index emits an index in [0, extent). If faults are allowed, it rarely emits any integer instead.
 func (g *generator) index(extent int) *ir.Value {
 	t := ir.I32
 	if g.chance(20) {

@@ -52,8 +52,8 @@ const (
 	TermScalar                    // scalar parameter
 )
 
-// IndexFacts returns the conditions that would prove further bounds checks of the kernel. A back end may pass them to [Run] to
-// compile a variant for launches in which they hold.
+// IndexFacts returns the conditions that would prove further bounds checks of the kernel, each once, in order of their texts. A
+// back end may pass them to [Run] to compile a variant for launches in which they hold.
 func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	p := newProver(k, facts)
 	p.asks = map[*ir.Instr][]IndexFact{}
@@ -264,7 +264,8 @@ type asker struct {
 // lastNumber is the maximum of a useful upper bound of an index; greater ones are limits of types.
 const lastNumber = 1 << 30
 
-// most returns an upper bound of a non-negative value in terms of the launch, or false if it finds none.
+// most returns an upper bound of a non-negative value in terms of the launch, or false if it finds none. It adds the conditions
+// on which the bound depends to s.f.Fits and s.f.Counts.
 func (s *asker) most(v *ir.Value) (Bound, bool) {
 	if s.left--; s.left < 0 || v.Type != ir.I32 {
 		return nil, false
@@ -286,8 +287,8 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 	return s.computed(v.Def, r)
 }
 
-// brought returns an upper bound, in terms of the launch, of a scalar argument, an extent, a position or a size. It returns
-// false for other values, such as lanes.
+// brought returns an upper bound, in terms of the launch, of a scalar argument, an extent, a position or a size. It adds a
+// scalar argument to s.f.Counts. It returns false for other values, such as lanes.
 func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	in := v.Def
 	switch {
@@ -343,8 +344,8 @@ func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	return b, ok
 }
 
-// computed returns the bound of a result whose interval is r, from the bounds of its operands. It returns false if it finds
-// none.
+// computed returns the bound of a result whose interval is r, from the bounds of its operands. It adds the bound to s.f.Fits if
+// the result may wrap. It returns false if it finds none.
 func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 	operand := func(i int) (Bound, bool) { return s.most(in.Args[i]) }
 	switch in.Op {

@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Prove finds the index and divisor checks that cannot fail and sets their bits in [ir.Instr.Proved]. It propagates intervals
-// of integers, and relations a ≤ b + c between integers, extents and sizes, through arithmetic, conditions and loops. It reports
-// whether a bit changed.
+// Prove finds the index and divisor checks that cannot fail. It sets [ir.Instr.Proved] to their bits, and clears the bits of
+// other checks. It propagates intervals of integers, and relations a ≤ b + c between integers, extents and sizes, through
+// arithmetic, conditions and loops. It reports whether a bit changed. facts may be nil.
 func Prove(k *ir.Kernel, facts *Facts) bool {
 	p := newProver(k, facts)
 	p.block(k.Body)
@@ -98,8 +98,8 @@ type prover struct {
 	products map[*ir.Array][]*ir.Value // products of all extents of an array
 
 	// Optional results; those not asked for are nil.
-	wanted  map[*ir.Instr][]SizeFact         // facts that would prove further checks
-	asks    map[*ir.Instr][]IndexFact        // facts that would prove further checks
+	wanted  map[*ir.Instr][]SizeFact         // by access: facts about sizes that would prove further checks
+	asks    map[*ir.Instr][]IndexFact        // by access: facts about indices that would prove further checks
 	doubts  map[*ir.Instr]Doubt              // unproved bounds of accesses
 	movable map[*ir.Instr]map[*ir.Instr]bool // by loop: see findMovable
 
@@ -253,8 +253,8 @@ func (p *prover) unequal(a, b *ir.Value) {
 	}
 }
 
-// productsOf returns the products of all extents of multi-dimensional arrays. They do not wrap: the elements are in memory, and
-// if an extent is 0, the product of the two others is below 2^62.
+// productsOf returns, by buffer of several axes, the i64 values that are the product of all its extents, or nil if there are
+// none. They do not wrap: the elements are in memory, and if an extent is 0, the product of the two others is below 2^62.
 func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
 	var products map[*ir.Array][]*ir.Value
 	k.Body.Walk(func(in *ir.Instr) {
@@ -382,7 +382,8 @@ func (p *prover) below(t term, c int64, than term, depth int) bool {
 // maxChain is the maximum number of relations in a proof.
 const maxChain = 4
 
-// proved returns the proof bits of an instruction at the current position.
+// proved returns the proof bits of an instruction at the current position. For an access it also renews its entries of
+// p.wanted, p.asks and p.doubts, as far as these are asked for.
 func (p *prover) proved(in *ir.Instr) uint32 {
 	switch in.Op {
 	case ir.Div, ir.Rem:
@@ -487,7 +488,7 @@ func (p *prover) block(b *ir.Block) {
 	}
 }
 
-// bring joins the intervals of an edge's operands with those of the results.
+// bring joins the intervals of an edge's operands, args, with those of the results of to, in p.out.
 func (p *prover) bring(to *ir.Instr, args []*ir.Value) {
 	old, had := p.out[to]
 	now := make([]interval, len(args))

@@ -15,7 +15,7 @@ const (
 )
 
 // Unroll fully unrolls short loops with constant trip counts if that makes all indices of a private array constant. [SROA] can
-// then promote the array's elements.
+// then promote the array's elements. Unroll reports whether it changed the kernel.
 func Unroll(k *ir.Kernel, _ *Facts) bool {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
 		return false
@@ -96,7 +96,7 @@ func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*i
 // isWhole reports whether an access loads or stores the memory type without conversion.
 func isWhole(in *ir.Instr) bool { return in.Accessed().IsValue() }
 
-// maxDepth is the maximum depth of an index's visited arithmetic.
+// maxDepth is the maximum number of nested operations in an index that [unroller.counts] follows.
 const maxDepth = 20
 
 // counts reports whether a value depends only on constants and counters of unrollable loops, and collects these loops.

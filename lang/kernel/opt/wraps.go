@@ -11,12 +11,13 @@ import (
 type Launches struct {
 	Size      [3]int64            // maximum number of items on each axis
 	GroupSize [3]int64            // maximum number of items per group on each axis
-	Extents   map[string][]int64  // maximum extents of buffers by name, outermost first
-	Scalars   map[string][2]int64 // minimum and maximum of parameters
+	Extents   map[string][]int64  // maximum extents of buffers by name, outermost first; those of missing buffers are unknown
+	Scalars   map[string][2]int64 // minimum and maximum of parameters; a missing one is unknown
 
 	// Trips is the maximum trip count of a loop whose bound is unknown; 0 means no maximum.
 	Trips int64
-	// Margin is the minimum distance from the limits of its type for a 32-bit integer of unknown origin, such as a loaded one.
+	// Margin is the minimum distance of a 32-bit integer of unknown origin, such as a loaded one, from the limits of its type.
+	// A u32 may still be 0.
 	Margin int64
 }
 
@@ -51,7 +52,8 @@ type wrapSearch struct {
 	margin int64
 }
 
-// suppose sets the intervals of sizes, extents, scalar parameters and coordinates that hold in all launches of l.
+// suppose sets the intervals that hold in all launches of l: those of sizes, extents and scalar parameters. It also sets those
+// of the numbers of groups, items in a group, and lanes.
 func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	p := w.p
 	for axis := range 3 {
@@ -99,7 +101,8 @@ func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	})
 }
 
-// likely returns the interval that is assumed of an integer of unknown origin. For i64 it is the full one.
+// likely returns the interval that is assumed of an integer of unknown origin. For i64, and outside of a search (w is nil), it
+// is the type's full one.
 func (w *wrapSearch) likely(t ir.Type) interval {
 	r := full(t)
 	if w == nil || t == ir.I64 {
@@ -111,7 +114,8 @@ func (w *wrapSearch) likely(t ir.Type) interval {
 	return r
 }
 
-// learned records the interval of a result, and whether its operation may wrap.
+// learned records the interval of a result, and whether its operation may wrap. With a margin it narrows the unknown result of
+// an operation that cannot wrap, such as a load, to its likely interval.
 func (w *wrapSearch) learned(in *ir.Instr, v *ir.Value) {
 	if isRing(in.Op) || in.Op == ir.Div {
 		w.found[in] = w.wraps(in)
@@ -123,8 +127,8 @@ func (w *wrapSearch) learned(in *ir.Instr, v *ir.Value) {
 	w.seen[v] = w.p.rangeOf(v)
 }
 
-// negative reports whether an integer may be negative. A quotient, also one rounded by a select, is negative only if an operand
-// is.
+// negative reports whether an integer may be negative. A quotient, also one in the last operand of a select, counts as negative
+// only if one of its operands may be. So does a conversion of an integer.
 func (w *wrapSearch) negative(v *ir.Value) bool {
 	q := v.Def
 	if q != nil && q.Op == ir.Select && q.Args[2].Def != nil && q.Args[2].Def.Op == ir.Div {
@@ -145,7 +149,8 @@ func isRing(op ir.Op) bool {
 	return op == ir.Add || op == ir.Sub || op == ir.Mul || op == ir.Neg || op == ir.Abs
 }
 
-// wraps reports whether the result of an operation may overflow its type.
+// wraps reports whether the result of an operation may overflow its type. It returns false if the interval of an operand is
+// empty, as in code that is not reached.
 func (w *wrapSearch) wraps(in *ir.Instr) bool {
 	t, x := in.Type(), w.operand(in, 0)
 	if x.hi < x.lo {
@@ -183,7 +188,8 @@ func (w *wrapSearch) operand(in *ir.Instr, i int) interval {
 	return w.p.rangeOf(Signed(in.Args[i]))
 }
 
-// Signed returns the i32 operand behind an implicit conversion to u32 in a sum or product, otherwise v itself.
+// Signed returns the i32 from which v was converted if v is a u32, as in a sum of an i32 and a u32. Otherwise it returns v
+// itself.
 func Signed(v *ir.Value) *ir.Value {
 	if d := v.Def; d != nil && d.Op == ir.Wrap && v.Type == ir.U32 && d.Args[0].Type == ir.I32 {
 		return d.Args[0]
@@ -223,8 +229,8 @@ func grown(by interval, n int64) (interval, bool) {
 	return interval{lo, hi}, ok1 && ok2
 }
 
-// after returns the interval of the parameter after up to n iterations. It returns that of the type if the parameter may
-// wrap.
+// after returns the interval of the parameter, of type t, after up to n iterations. It returns the type's full interval if the
+// parameter may wrap.
 func (c *claim) after(t ir.Type, n int64) interval {
 	by, ok := grown(c.by, n)
 	if ok {
@@ -257,7 +263,7 @@ func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 type change struct {
 	by, other       interval
 	hasBy, hasOther bool
-	spent           bool // by covers the assumed Launches.Trips iterations
+	spent           bool // by contains the growth in an inner loop of as many iterations as Launches.Trips assumes
 }
 
 func (c change) join(o change) change {
@@ -287,10 +293,11 @@ func (c change) plus(r interval) (change, bool) {
 	return c, ok
 }
 
-// maxChange is the maximum depth of a visited change.
+// maxChange is the maximum length of a chain of operations that changeOf follows.
 const maxChange = 24
 
-// changeOf returns v as a change of a loop's parameter, from the analysis of the loop's body.
+// changeOf describes v, computed in an iteration, as a change of the loop's parameter param. It follows up to depth operations.
+// For values that it cannot follow, the result has only their interval, as other.
 func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	if v == param {
 		return change{hasBy: true}

@@ -33,7 +33,7 @@ type address struct {
 	off   int64 // bytes from the base, if known
 	size  int64
 	id    uint64 // equal for equal addresses
-	index val    // an unknown index
+	index val    // an unknown index; only if the address is not known
 }
 
 // access is an access of one item.
@@ -47,7 +47,7 @@ type access struct {
 	guards []guard
 	// update is set if the written value depends on the item's own load of the element, and decided if a guard of the write does.
 	update, decided bool
-	loaded          uint64 // identity of the loaded value
+	loaded          uint64 // update: identity of the loaded value
 }
 
 // machine evaluates the items of a launch one by one. A value that depends on the contents of buffers is unknown.
@@ -190,7 +190,7 @@ func (m *machine) suggest(t ir.Type, bits uint64) {
 	}
 }
 
-// run evaluates an item.
+// run evaluates the item at a position of the launch, and adds its accesses to m.accesses. item is its index in the sample.
 func (m *machine) run(item int, at [3]int64) {
 	m.item, m.at = item, at
 	m.values, m.frames, m.guards = map[*ir.Value]val{}, nil, nil
@@ -225,7 +225,7 @@ func (m *machine) all(list []*ir.Value) []val {
 
 func (m *machine) path(vals []val) out { return out{vals, append([]guard(nil), m.guards...)} }
 
-// guard adds an unknown condition to the path.
+// guard adds an unknown condition to the path. It drops those beyond maxPath.
 func (m *machine) guard(g guard) {
 	m.synced = m.synced || g.cond.sync
 	if len(m.guards) < maxPath {

@@ -27,8 +27,8 @@ func Possible(c *kernel.Compiled) bool {
 	return found
 }
 
-// Warnings returns a warning for each place at which sampled items of the launch are found to race. It analyses nothing if the
-// launch has one item, or no access can race.
+// Warnings returns a warning for each place at which sampled items of the launch are found to race, in order of the source. It
+// analyses nothing if the launch has one item, or no access can race.
 func Warnings(c *kernel.Compiled, l *Launch) diag.List {
 	if l.items() < 2 || !Possible(c) || apart(c.Kernel, l) {
 		return nil
@@ -188,7 +188,8 @@ func (s *search) flag(w *access) bool {
 	return n > 0
 }
 
-// idempotent reports whether a store combines the element with a value such that repetitions change nothing.
+// idempotent reports whether the value of a store is the result of a Min, Max, And or Or, perhaps converted. If one operand is
+// the old element, repetitions of the store change nothing.
 func idempotent(in *ir.Instr) bool {
 	d := in.Args[len(in.Args)-1].Def
 	for d != nil && (d.Op == ir.Quant || d.Op == ir.Wrap || d.Op == ir.Convert) {
@@ -204,7 +205,8 @@ func idempotent(in *ir.Instr) bool {
 	return false
 }
 
-// crowds searches for stores at unknown indices by at least twice as many items as the array has elements.
+// crowds searches for stores to buffers at unknown indices that all sampled items execute. It finds races only if the launch
+// has at least twice as many items as the buffer has elements.
 func (s *search) crowds() {
 	total := s.m.l.items()
 	by := map[*ir.Instr][]*access{}

@@ -9,12 +9,12 @@ import (
 type val struct {
 	known bool
 	bits  uint64
-	id    uint64 // equal for values that are equal in all launches with these arguments
-	leaf  uint64 // the only unknown input of the value; 0 if there are several or none
-	deps  uint64 // loads of written arrays from which the value is computed: a bit each, by machine.bits
-	sync  bool   // depends on an atomic operation, a subgroup or the host
-	ids   bool   // depends on the item's identifiers
-	cmp   *comparison
+	id    uint64      // equal for values that are equal in all launches with these arguments
+	leaf  uint64      // the only unknown input of the value; 0 if there are several or none
+	deps  uint64      // loads of written arrays from which the value is computed: a bit each, by machine.bits
+	sync  bool        // depends on an atomic operation, a subgroup or the host
+	ids   bool        // depends on the item's identifiers
+	cmp   *comparison // of a bool that an unknown comparison, or the negation of one, results in; else nil
 }
 
 // comparison describes a bool that compares two values.
@@ -207,7 +207,7 @@ func simplified(in *ir.Instr, args []val) (val, bool) {
 type guard struct {
 	cond   val
 	taken  bool
-	opaque bool // stands for several conditions
+	opaque bool // cond is computed from several conditions, and taken has no meaning
 }
 
 // excludes reports whether the guards of two items are known to contradict each other, so that not both items pass theirs.
@@ -245,7 +245,7 @@ func (g guard) equals() (v val, bits uint64, ok bool) {
 	return v, 0, false
 }
 
-// unshared returns the guards of a that b does not have.
+// unshared returns the guards of a that b does not have, and all opaque ones of a.
 func unshared(a, b []guard) (out []guard) {
 	for _, g := range a {
 		found := false

@@ -15,7 +15,7 @@ const maxJobs = 32
 
 const (
 	// spins is the number of polls before a worker, or a caller that waits for its workers, sleeps. They take about 0.1 ms. A
-	// wake-up takes half as long, and a caller that waits for each launch issues the next one within that time.
+	// wake-up takes half as long. A caller that waits for each launch issues the next one within 0.1 ms.
 	spins    = 8000
 	spinWait = 20   // iterations of delay between polls
 	yieldAt  = 0x1f // polls whose number has these low bits set yield the processor instead

@@ -34,8 +34,8 @@ func (p *Pool) work() {
 	}
 }
 
-// park sleeps until mobilise or Close wakes the worker. It returns at once if there is work, and false if the pool is closed
-// already.
+// park sleeps until mobilise or Close wakes the worker, and returns true. If there is work already, it does not sleep. It
+// returns false if the pool is closed already.
 func (p *Pool) park(wake chan struct{}) bool {
 	p.mu.Lock()
 	if p.closed {

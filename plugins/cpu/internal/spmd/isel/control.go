@@ -24,9 +24,9 @@ type Scope struct {
 	Params   []values.Value
 	Next     []values.Value // the variables that a Continue assigns: the parameters, or others that are copied to them
 	from     values.Entry   // interleaved loop: the parameters after its rounds; empty for other instructions
-	Lane0s   []vcode.Reg    // loop: the registers of the parameters' lane-0 values, 0 for none
+	Lane0s   []vcode.Reg    // loop: the registers of the parameters' lane-0 values, 0 for none; nil if no parameter has one
 	assigned bool           // an edge has set the results
-	yields   []vcode.Reg    // If: the mask at the only edge to the end, if soleEdge has found one
+	yields   []vcode.Reg    // If: the mask at the only edge to the end, if soleEdge has found one, else nil
 	steps    []vcode.Reg    // divergent loop: the increments of the results that are counters; see countResults
 	overrun  bool           // divergent loop: the rest of an iteration may run without active lanes
 }
@@ -230,8 +230,9 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	}
 }
 
-// skipUnlessOne emits a jump to skip for gangs without the item that test selects, such as g.local.x == 0. It reports whether test
-// has this form: a uniform integer is compared with one that grows by 1 from lane to lane. Otherwise it emits nothing.
+// skipUnlessOne emits a jump to skip for gangs without the item that test selects, such as g.local.x == 0. It reports whether
+// test has this form: an i32 that grows by 1 from lane to lane is tested to equal a uniform one. Otherwise, or if the lane-0
+// value of the former is not in a register, it emits nothing.
 func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	if test == nil || test.Op != ir.Eq || test.Args[0].Type != ir.I32 {
 		return false
@@ -252,8 +253,9 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	return true
 }
 
-// leavesLoop returns the divergent loop that an If leaves, or nil. One arm must only break from the loop, with constants at most,
-// while the other arm, sole, continues. All lanes that have not left the loop must be active. scopes are those around the If.
+// leavesLoop returns the divergent loop that an If leaves, or nil. One arm may contain only constants and a break from the
+// loop. The other one, sole, reaches the end of the If; if sole is nil, the result is nil. All lanes that have not left the
+// loop must be active. scopes are those around the If, outermost first.
 func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
 	if sole == nil {
 		return nil
@@ -400,7 +402,7 @@ func (l *Lowerer) loop(s *Scope) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// Poll emits a test of the stop flag, and a jump to Stop that is taken if it is set.
+// Poll emits a test of the stop flag, and a jump to Stop that is taken if it is set. The code changes RAX.
 func (l *Lowerer) Poll() {
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX), vcode.CtxMem(abi.CtxStop, 8).At())
 	l.Use(amd64.CMP, vcode.Mem{Fixed: amd64.RAX, Size: 1}.At(), vcode.Imm(0))
@@ -510,8 +512,8 @@ func (l *Lowerer) finish() {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// takeFrom emits the removal of the lanes in the mask lost from the mask other, and from the masks of l.Scopes from index depth on. If
-// lost is one of these masks, it is cleared last.
+// takeFrom emits the removal of the lanes in the mask lost from the mask other, and from the masks of l.Scopes from index depth
+// on. A nil lost has all lanes, and other may be nil. If lost is one of these masks, it is cleared last.
 func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	kept := [][]vcode.Reg{other}
 	for _, s := range l.Scopes[depth:] {

@@ -23,7 +23,7 @@ type MemRef struct {
 	access  access
 	Uni     vcode.Mem   // the uniform part of the address
 	Offs    []vcode.Reg // scattered: the offsets of 32 bits, by register
-	Scale   uint8
+	Scale   uint8       // scattered: the factor of the offsets
 	mask    []vcode.Reg // the active lanes; nil if all are active
 	Scalar  ir.Type
 	Size    int
@@ -261,7 +261,7 @@ func (l *Addresses) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	return d
 }
 
-// sumMoving emits the offsets of a scattered access, p.Offs, from the terms that vary between lanes.
+// sumMoving emits the offsets of a scattered access from the terms that vary between lanes. It sets p.Offs and p.Scale.
 func (l *Addresses) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) {
 	l.Small = true
 	if len(terms) == 1 && terms[0].inner == 0 && !private {

@@ -247,7 +247,8 @@ var simpleAtomics = later.Value[map[ir.AtomicKind]amd64.Op]{Make: func() map[ir.
 		ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
 }}
 
-// update emits the atomic operation of one lane. It returns a register with the old value, which may be 0 if the value is not used.
+// update emits the atomic operation of one lane on the element at to. v has the operand, which the code may change, and j the
+// number of the lane in its register. The result is a register with the old value, which may be 0 if the value is not used.
 func (l *Memory) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
 	e := int(to.Size)
 	t := in.Accessed()

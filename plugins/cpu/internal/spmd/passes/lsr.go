@@ -87,7 +87,8 @@ type step struct {
 	times vcode.Reg
 }
 
-// loop finds the induction variables of a loop and replaces the profitable ones.
+// loop finds the induction variables of a loop. It replaces the profitable ones in order, with at most maxReduced new
+// registers.
 func (r *reducer) loop(c int32) {
 	begin, end := r.loops[c].begin, r.ends[c]
 	r.current, r.known = c, map[vcode.Reg]linear{}
@@ -128,7 +129,8 @@ func (r *reducer) loop(c int32) {
 }
 
 // counter returns a register that the loop changes only at position i, by a constant, and its induction variable. It returns
-// false if the instruction there changes no such register, or if no addition may follow.
+// false if the instruction there changes no such register, or if no addition may follow. It also does so for 0, and for
+// constants of vcode.MaxPeel and more.
 func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 	in := &r.f.Insts[i]
 	if r.within[i] != r.current || !in.Copies() {

@@ -104,7 +104,8 @@ func (s *splitter) mayBegin(i int32) bool {
 	return false
 }
 
-// pieceFrom returns the end of the region that starts at position begin. The end is at most limit.
+// pieceFrom returns the end of the region that starts at position begin. The end is at most limit; it is begin if no region
+// starts there.
 func (s *splitter) pieceFrom(begin, limit int32) int32 {
 	end := s.balanced(begin, limit)
 	for again := true; again; {
@@ -324,7 +325,7 @@ func (s *splitter) mentioned(begin, end int32) {
 }
 
 // findStores finds the positions at which a region must store changed registers: before the jumps that leave it, and at its
-// end.
+// end. It adds them to the uses of these registers, with their cost.
 func (s *splitter) findStores(begin, end int32) {
 	nest := nesting{weight: 1}
 	last := false // whether control does not reach the next instruction
