@@ -116,7 +116,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	return c.placed(v, key, at)
 }
 
-// parameter returns the buffer of a parameter, which is another array in each walk.
+// parameter returns the buffer of a parameter, which is another array in each walk. It returns bad if no buffer has this name.
 func (c *compiler) parameter(name Parameter) value {
 	for _, p := range c.k.Params {
 		if p.Name == string(name) && p.Array != nil {

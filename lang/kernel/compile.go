@@ -13,7 +13,7 @@ import (
 
 // Limits of a compilation, which bound the growth by inlined helpers.
 const (
-	maxPasses  = 16     // assumptions settle in a few passes
+	maxPasses  = 16     // walks over the tree; assumptions settle in a few
 	maxInlined = 1000   // nested inlined calls
 	maxCalls   = 50000  // inlined calls in total; those that fold to constants use no registers
 	maxValues  = 200000 // registers per kernel
@@ -35,7 +35,7 @@ type compiler struct {
 type inference struct {
 	root     *frameInfo
 	params   []*param
-	sure     uint64               // parameters proved to be integers
+	sure     uint64               // bits, as param.bit, of the parameters proved to be integers
 	careful  bool                 // joins only grow; set if they did not settle
 	captures map[captureKey]value // by script variable
 }
@@ -306,8 +306,9 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 	c.bind(n.Decl, v, n.Span)
 }
 
-// decideParams assigns the real type to inferred parameters that their uses do not prove to be integers, and records the reasons of
-// all inferred types. Uses through variables are known once the walks agree, so it waits for that in the first passes.
+// decideParams assigns the real type to inferred parameters that their uses do not prove to be integers, and records the
+// reasons of all inferred types. Uses through variables are known once the walks agree, so it waits for that in the first
+// passes. It sets c.dirty if another walk must follow.
 func (c *compiler) decideParams(pass int) {
 	if c.moreSure() || c.dirty && pass < maxPasses/4 {
 		c.dirty = true // the next walk may find more parameters that are combined with integers
@@ -456,7 +457,7 @@ func (c *compiler) warnf(at syntax.Span, id diag.ID, rewrite, format string, arg
 	}
 }
 
-// at sets the site of later instructions to that of a node, and returns the site to restore.
+// at sets the site of later instructions to that of a span in the current function, and returns the site to restore.
 func (c *compiler) at(s syntax.Span) (before int) {
 	before = c.b.Site
 	key := siteKey{c.frame.fn, s}
@@ -483,7 +484,7 @@ func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site 
 }
 
 // record returns the module's record for r: r itself, or an identical record that is already declared. If another record has
-// the same name, it returns a renamed copy.
+// the same name, it returns a renamed copy. If the module has other records for r's fields, it returns a copy with these.
 func (c *compiler) record(r *ir.Record) *ir.Record {
 	if r == nil || c.records[r] != nil {
 		return c.records[r]

@@ -116,7 +116,7 @@ func Parse(src *Source) (*Function, error) {
 // Name returns the function's own name, or "".
 func (f *Function) Name() string { return f.fn.Name }
 
-// Params returns the names of the parameters after the item object.
+// Params returns the names of the parameters after the item object, in order. Callers must not change the list.
 func (f *Function) Params() []string { return f.params }
 
 // Item returns the name of the first parameter, the item object.

@@ -214,7 +214,7 @@ func (j *phiJoin) record(r *ir.Record, a, b value) func() value {
 	return constantly(value{kind: kPlace, place: out})
 }
 
-// selected emits the code of both sides, and a Select, And or Or for each result.
+// selected emits the code of both sides, and a Select, And or Or for each result, which replaces the result in j.results.
 func (c *compiler) selected(test *ir.Value, j *phiJoin) {
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.t.block.Instrs...)
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.e.block.Instrs...)

@@ -18,7 +18,7 @@ type plan struct {
 	code    runner
 	grid    interp.Launch
 	units   int
-	steady  *spmd.Variant    // the code, if the launch has few units with steady times
+	steady  *spmd.Variant    // the code, if the launch has few units with steady times; else nil
 	made    int              // the number of calls of set
 	labels  []string         // labels of the arguments
 	pos     offload.Position // position of the launch for which the plan was made
@@ -100,7 +100,7 @@ func (pl *plan) refuse(code offload.Code, format string, args ...any) *offload.E
 	return e
 }
 
-// setGrid checks and sets the sizes of launch and group.
+// setGrid checks and sets the sizes of launch and group. A group of size 0 on all axes gets the default size.
 func (pl *plan) setGrid(o *offload.Launch) error {
 	if err := queue.CheckGrid(o, &pl.device.info.Limits); err != nil {
 		return err.On(pl.device.id, pl.kernel.info.Name)

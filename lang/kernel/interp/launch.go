@@ -68,8 +68,8 @@ const MaxGroupItems = 1024
 // maxPrivate is the maximum memory of a worker's private arrays, in bytes.
 const maxPrivate = 256 << 20
 
-// Prepare checks the launch and returns the number of its groups, the range for [Program.Run]. If the kernel does not observe
-// its group, a group is a run of consecutive items.
+// Prepare checks the launch and returns the number of its groups, the range for [Program.Run]; it is 0 for an empty launch. If
+// the kernel does not observe its group, a group is a run of consecutive items.
 func (p *Program) Prepare(l *Launch) (groups int, err error) {
 	l.program = nil
 	if err := p.checkArgs(l.Args); err != nil {

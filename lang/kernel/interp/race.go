@@ -111,7 +111,8 @@ func newRaces(w *Worker) *races {
 	return &races{w: w, global: map[uintptr]*history{}, shared: map[uintptr]*history{}}
 }
 
-// begin starts a group.
+// begin starts a group with epoch 1 and without accesses to shared memory. In the first group of a launch it also forgets the
+// accesses to buffers.
 func (s *races) begin() {
 	if serial := s.w.launch.serial; s.launch != serial {
 		s.launch = serial

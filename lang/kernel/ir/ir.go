@@ -271,7 +271,8 @@ const (
 	Writes
 )
 
-// Access returns the accesses to each array, by [Array.ID].
+// Access returns the accesses to each array, by [Array.ID]. A Lib counts as both kinds for each of its arrays. An Atomic does
+// for its array, except an atomic load, which only reads. Zero and Extent do not count.
 func (k *Kernel) Access() []Access {
 	access := make([]Access, len(k.Arrays))
 	k.Body.Walk(func(in *Instr) {

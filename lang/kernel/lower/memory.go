@@ -14,8 +14,8 @@ type check struct {
 	faults        bool      // the index of an active item may be out of bounds
 }
 
-// locate computes the byte offset of an access and emits the comparisons of its indices with their extents. An index that is known
-// to be in bounds in every item has no check.
+// locate computes the byte offset of an access and emits the comparisons of its indices with their extents. An index has no
+// check if it is known to be in bounds in every item, or assumed to be by [Options.Unchecked].
 func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks []check) {
 	r := in.Resolve()
 	a := l.arrays[in.Array]

@@ -22,8 +22,8 @@ type Launches struct {
 }
 
 // Wraps returns the operations on 32-bit and i64 integers whose result may overflow their type. The set also has conversions to
-// u32 of integers that may be negative. Without launches it assumes nothing. ok is false if the kernel is too large to analyse;
-// the set is then incomplete.
+// u32 of integers that may be negative. Without launches it assumes nothing. ok is false if the kernel is too large to analyse
+// exactly: the set may then have many operations that cannot overflow.
 func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p := newProver(k, nil)
 	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}

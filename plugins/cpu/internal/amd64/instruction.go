@@ -311,7 +311,7 @@ func (in *instruction) match(features Features) bool {
 	return false
 }
 
-// fits reports whether the form accepts the operands.
+// fits sets in.index for a form, and reports whether the form accepts the operands.
 func (in *instruction) fits(f *form) bool {
 	switch {
 	case f.attr&bAll != 0:

@@ -200,7 +200,7 @@ func (in *instruction) wantsSize(features Features) bool {
 	return false
 }
 
-// prefix returns the number of leading operands that fit a form, at most 3.
+// prefix sets in.index for a form, and returns the number of leading operands that fit the form, at most 3.
 func (in *instruction) prefix(f *form) int {
 	switch {
 	case f.attr&bAll != 0:

@@ -247,8 +247,9 @@ func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	return true
 }
 
-// leaveBeyond emits the exit of a loop that continues while v, which grows by step from lane to lane, is below an extent. Gangs with
-// negative values leave, too, so v is a valid index in all gangs that stay.
+// leaveBeyond emits the exit of a loop that continues while v, which grows by step from lane to lane, is below an extent. Gangs
+// with negative values leave, too, so v is a valid index in all gangs that stay. In checked code it records that this check has
+// passed.
 func (l *Builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
 	first, last := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, first.G4(), l.Lane0(v).G4())

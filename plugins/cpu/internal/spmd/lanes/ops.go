@@ -11,7 +11,7 @@ import (
 // signed type's.
 type byType struct{ i32, u32, i64, u64, f32, f64 amd64.Op }
 
-// of returns the instruction for a type, 0 if there is none.
+// of returns the instruction for a type of 32 or 64 bits, 0 if there is none.
 func (o *byType) of(t ir.Type) amd64.Op {
 	pick := func(a, b amd64.Op) amd64.Op {
 		if a != 0 {

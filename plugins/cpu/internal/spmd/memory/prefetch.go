@@ -47,8 +47,8 @@ type fetcher struct {
 	left int         // remaining number of lines
 }
 
-// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point. It prefetches nothing if
-// more than maxFetched lines have been asked for.
+// fetch prefetches the lines of a store to adjacent elements, if its address can be computed at this point, and records the
+// store in l.fetched. It prefetches nothing if more than maxFetched lines have been asked for.
 func (f *fetcher) fetch(in *ir.Instr) {
 	l := f.l
 	ahead := *in

@@ -9,7 +9,7 @@ import (
 // UnsupportedError describes a part of a kernel that the compiler does not support.
 type UnsupportedError struct {
 	Kernel string
-	Site   int // the position in [ir.Kernel.Sites]
+	Site   int // the position in [ir.Kernel.Sites]; 0 if the cause is not one operation
 	What   string
 }
 

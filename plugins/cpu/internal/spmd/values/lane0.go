@@ -83,8 +83,9 @@ func (l *Lowering) FromLane0(v *ir.Value, r vcode.Reg) []vcode.Reg {
 	return l.LanesFrom(r, s)
 }
 
-// Followed allocates registers for the lane-0 values of affine loop parameters, and returns them by index, 0 for other parameters. They
-// are valid because all active lanes have run the same number of iterations. first has the initial values that are in registers.
+// Followed allocates registers for the lane-0 values of affine loop parameters, and records them in l.Vals. It returns them by
+// index, 0 for other parameters. They are valid because all active lanes have run the same number of iterations. first has the
+// initial values that are in registers, and may be nil.
 func (l *Lowering) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
 	list := make([]vcode.Reg, len(params))

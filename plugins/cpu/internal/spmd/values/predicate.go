@@ -135,7 +135,8 @@ func (l *Lowering) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vc
 	return l.compareMasks(in, want, under, into)
 }
 
-// compareMasks emits a comparison of vectors, and returns the lanes of under (nil: all) in which its result equals holds.
+// compareMasks emits a comparison of vectors, and returns the lanes of under (nil: all) in which its result equals holds. The
+// masks are those of into, or new ones if into is nil.
 func (l *Lowering) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
 	a, b := l.Vector(in.Args[0]), l.Vector(in.Args[1])
 	return l.Compare(in.Op, in.Args[0].Type, a, b, holds, under, into)
