@@ -214,7 +214,8 @@ func (c *compiler) args(x *syntax.Call) []value {
 	return args
 }
 
-// scalars compiles the arguments of a call that takes numbers; ok is false if an argument is not a number.
+// scalars compiles the arguments of a call that takes numbers. ok is false if an argument is no number, BigInt or bool, which
+// scalars reports as an error.
 func (c *compiler) scalars(x *syntax.Call) (args []value, ok bool) {
 	args, ok = c.args(x), true
 	for i, a := range args {

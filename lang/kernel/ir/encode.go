@@ -168,7 +168,7 @@ func (e *encoder) define(v *Value) {
 	e.string(v.Name)
 }
 
-// use encodes a value by its distance in definitions.
+// use encodes a value by its distance in definitions; the latest definition has distance 1.
 func (e *encoder) use(v *Value) { e.int(e.defined - int(e.numbers[v.ID])) }
 
 func (e *encoder) uses(args []*Value) {

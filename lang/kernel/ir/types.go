@@ -193,5 +193,5 @@ type Array struct {
 // Len returns the number of elements of an array with static extents.
 func (a *Array) Len() int { return product(a.Dims) }
 
-// Bytes returns the size of an array with static extents.
+// Bytes returns the size in bytes of an array with static extents.
 func (a *Array) Bytes() int { return a.Len() * a.Elem.Size() }

@@ -309,7 +309,7 @@ func (g *generator) parameters() {
 	}
 }
 
-// coordinates emits the coordinates of items.
+// coordinates emits the numbers of the item and the sizes of launch and group. It sets self and, with groups, local and lid.
 func (g *generator) coordinates() {
 	item := func(kind ir.ItemKind, axis int, uniform bool) *ir.Value {
 		return g.define(g.emit(&ir.Instr{Op: ir.Item, Item: kind, Axis: axis}, ir.I32), uniform)

@@ -70,7 +70,8 @@ type mover struct {
 	mentioned []vcode.Reg // reused for the registers of an instruction
 }
 
-// loopSpan is a loop. Its begin is a position, its parent the number of the loop around it, and its depth that of the nesting.
+// loopSpan is a loop. begin is its position, parent the number of the loop around it, and depth the number of loops around it.
+// The whole function, loop 0, has begin and parent −1.
 type loopSpan struct {
 	begin, parent, depth int32
 	cold                 bool // in cold code

@@ -39,7 +39,7 @@ type Position struct {
 // SetRegisters sets the number of vector registers that hold a 32-bit value of a gang.
 func (l *Lowering) SetRegisters(n int) { l.GangRegs, l.Registers = n, n }
 
-// Forget undoes what code has recorded since Undo had the length mark, such as values in registers, so that later code does not
+// Forget undoes what code has recorded since Undo had the length mark, such as values in registers. Later code then does not
 // rely on it.
 func (l *Lowering) Forget(mark int) {
 	for len(l.Undo) > mark {
