@@ -9,7 +9,8 @@ import (
 )
 
 // SizeFacts returns the relations between the launch's size and extents of buffers that would prove further checks, such as
-// those of x[g.x]. A back end may pass some to [Run] to compile a variant for launches in which they hold.
+// those of x[g.x]. They are distinct, ordered by buffer, extent and axis. A back end may pass some to [Run] to compile a
+// variant for launches in which they hold.
 func SizeFacts(k *ir.Kernel) []SizeFact {
 	p := newProver(k, nil)
 	p.wanted = map[*ir.Instr][]SizeFact{}
@@ -25,15 +26,15 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 	})
 }
 
-// Doubt is the set of unproved bounds of an access's indices. Bit i of a field describes index i. A comparison with 0 would prove
-// the indices of Negative.
+// Doubt describes an access's indices that are not proved to be non-negative. Bit i of a field describes index i. A comparison
+// with 0 would prove the indices of Negative to be in bounds. An index that may only be too large is in no field.
 type Doubt struct {
 	Negative uint32 // the index is below its extent, but may be negative
 	Either   uint32 // neither bound of the index is proved
-	Wrapped  uint32 // negative only if a sum or product overflows
+	Wrapped  uint32 // the indices of Negative that are negative only if an operation wraps
 }
 
-// Doubts returns the unproved bounds of all loads, stores and atomic operations.
+// Doubts returns the doubts of all loads, stores and atomic operations. facts may be nil.
 func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	p := newProver(k, facts)
 	p.doubts = map[*ir.Instr]Doubt{}
@@ -41,7 +42,7 @@ func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	return p.doubts
 }
 
-// maxOperands is the maximum depth of a visited computation.
+// maxOperands is the maximum number of operations that a search follows from a value through its operands.
 const maxOperands = 8
 
 // onlyWraps reports whether a value is known to be negative only if an operation wrapped. This holds for sums and products of

@@ -51,7 +51,7 @@ type Inst struct {
 	Fold int8  // the operand that can be a memory operand if its register is spilled, −1 for none
 	Elem uint8 // bytes of an element if that memory operand may be a broadcast
 
-	Mask    Reg   // the write mask
+	Mask    Reg   // the write mask, 0 for none
 	payload int32 // the label, trap, site or register of a Kind that has one
 	Args    [4]Ref
 	Imm     int64 // the immediate, or the label of a jump
