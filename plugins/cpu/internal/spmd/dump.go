@@ -12,9 +12,9 @@ import (
 
 // dump writes a function to files of a folder, one per pass.
 type dump struct {
-	dir, name string
-	number    int
-	err       error // the first error
+	dir, name string // dir is empty if dumping is disabled
+	number    int    // of the next file
+	err       error  // the first error
 }
 
 // write writes the function after a pass, if dumping is enabled and no earlier write has failed. It keeps its error in d.err.

@@ -8,9 +8,10 @@ import (
 // defaultCache is the assumed size in bytes of the last-level cache if it is unknown.
 const defaultCache = 32 << 20
 
-// stores returns the kind of stores for a launch, by the bytes that it accesses. Outputs that may be streamed are stored non-temporally
-// if these outputs, and all buffers together, are large against the last-level cache; see [uarch.Model]. Otherwise outputs of at least
-// an eighth of the cache are stored by half lines, on processors where that is faster.
+// stores returns the kind of stores for a launch, by the bytes that it accesses. An output counts as at most one element for
+// each item, unless items may store to several places of it in a loop. Outputs that may be streamed are stored non-temporally
+// if these outputs, and all buffers together, are large against the last-level cache; see [uarch.Model]. Otherwise outputs of
+// at least an eighth of the cache are stored by half lines, on processors where that is faster.
 func (p *Program) stores(g *interp.Launch) plan.Stores {
 	items := g.Size[0] * g.Size[1] * g.Size[2]
 	used, written, streamed := 0, 0, 0

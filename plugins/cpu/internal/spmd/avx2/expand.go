@@ -179,7 +179,7 @@ func (e *expander) blend(d, without, with, mask vcode.Reg) {
 // ones returns the constant of all ones.
 func (e *expander) ones() vcode.Reg { return e.Constant(^uint64(0), 4) }
 
-// refuseOp records an instruction that has no expansion.
+// refuseOp records the error for an instruction that has no expansion, unless there was one before.
 func (e *expander) refuseOp(in *vcode.Inst) {
 	if e.err == nil {
 		e.err = fmt.Errorf("no AVX2 expansion for %v", in.Op)

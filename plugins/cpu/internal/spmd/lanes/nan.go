@@ -11,7 +11,8 @@ func (g *Gang) Unordered(d, a, b vcode.Reg, size int) {
 	g.Def(Sized(size, amd64.VCMPPS, amd64.VCMPPD), d.K(), a.Z(), b.Z(), vcode.Cmp(amd64.CmpUnordered)).Folds(2, size)
 }
 
-// Canonicalize emits a copy of a in which each NaN is the canonical one. quiet means that a has no signalling NaNs.
+// Canonicalize emits a copy of a, with elements of e bytes, in which each NaN is the canonical one. quiet means that a has no
+// signalling NaNs.
 func (g *Gang) Canonicalize(d, a vcode.Reg, e int, quiet bool) {
 	nan := g.Constant(canonicalNaN(e), e)
 	switch {

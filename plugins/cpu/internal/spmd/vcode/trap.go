@@ -33,8 +33,8 @@ type Trap struct {
 	Lanes   int       // lanes of the gang
 	Results []Reg
 	Uniform bool        // the result is one vector of equal elements
-	X       Reg         // the position of lane 0 on x
-	End     amd64.Label // the end of the gang, for faults
+	X       Reg         // the position of lane 0 on x; 0 between gangs
+	End     amd64.Label // the end of the gang, for faults, unless X is 0
 
 	// Uses and Defs are all registers that the trap reads and writes.
 	Uses, Defs []Reg
