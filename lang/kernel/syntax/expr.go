@@ -213,7 +213,7 @@ func (p *parse) assign(e *ast.AssignExpression, at Span) Expr {
 	return a
 }
 
-// place parses the target of an assignment and records the assigned variable.
+// place parses the target of an assignment and records the assigned variables. It reports names that cannot be assigned.
 func (p *parse) place(e ast.Expression) Expr {
 	x := p.target(e)
 	p.assignTo(x)

@@ -11,7 +11,7 @@ import (
 const MaxBatch = 16
 
 // batch returns the number of work-groups per batch for this group size, or 1 if work-groups do not run in batches. The frames
-// of a batch should stay in the inner caches.
+// of a batch of several work-groups should stay in the inner caches: they have at most maxSpare bytes.
 func (c *Code) batch(size [3]int) int {
 	if c.BatchRow == 0 || size[1] > 1 || size[2] > 1 {
 		return 1

@@ -159,7 +159,8 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	})
 }
 
-// subgroup computes a subgroup operation, one subgroup after another. The results replace values.
+// subgroup computes a subgroup operation, one subgroup after another. values has the first operand of each item, and others the
+// second if the operation has two. The results replace values.
 func (w *Worker) subgroup(in *ir.Instr, op scalar.Combiner, values, others []uint64) {
 	for from := 0; from < len(values); from += abi.SubgroupSize {
 		v := values[from:min(from+abi.SubgroupSize, len(values))]
