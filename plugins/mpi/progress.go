@@ -98,7 +98,7 @@ func (r *reception) delayed() bool {
 
 const (
 	slowTest    = 20 * time.Millisecond
-	idleBytes   = 8  // maximum bytes of messages that idle workers send
+	idleBytes   = 8  // maximum size in bytes of a message that an idle worker sends
 	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
 	longPause   = 10 * time.Millisecond  // pause after dozeAfter, if other processes cannot wake this one
@@ -111,7 +111,7 @@ const (
 	bytesAtOnce = 64 << 10               // bytes after which a step ends, so that they stay in the reader's cache
 )
 
-// background drives MPI until all streams have ended and this process leaves.
+// background drives MPI until all streams have ended and this process leaves. If MPI fails before, it returns MPI's error.
 func (w *world) background() error {
 	seen := uint64(0)
 	last, gaveUp := time.Now(), time.Now()
@@ -178,8 +178,8 @@ func (w *world) mayDoze() bool {
 	return w.beats.Silence != 0 && w.beats.Connected() >= senders
 }
 
-// doze sleeps until rouse is called, the bell rings, or dozePause has passed. It reports whether this process has work, as after
-// rouse.
+// doze sleeps until rouse is called, dozePause has passed, or the bell rings. It returns early if the bell has rung since state
+// was heard. It reports whether this process has work, as after rouse.
 func (w *world) doze(state uint32) (roused bool) {
 	w.dozing.Store(true)
 	defer w.dozing.Store(false)
@@ -225,8 +225,8 @@ func (w *world) lockedStep() (worked, busy bool, err error) {
 	return w.step()
 }
 
-// step makes progress once. The caller holds calling. worked reports whether a message has completed, busy whether messages are in
-// flight.
+// step makes progress once. The caller holds calling. worked reports whether a message has completed, busy whether messages are
+// in flight. After MPI has ended or failed, step does nothing and returns the failure, or nil.
 func (w *world) step() (worked, busy bool, err error) {
 	if w.over || w.failure != nil {
 		return false, false, w.failure
@@ -412,7 +412,8 @@ func (w *world) probeOthers() (rank, tag, size int, ok bool, err error) {
 	return 0, 0, 0, false, nil
 }
 
-// begin starts to send a message. It returns false if MPI has ended.
+// begin starts to send a message, whose channel done receives the result. It returns false, and sends nothing, if MPI has
+// ended.
 func (w *world) begin(m *message) bool {
 	w.callers.Add(1)
 	w.calling.Lock()
@@ -450,7 +451,8 @@ func (w *world) send(m *message) (done bool, err error) {
 	return w.lib.Done(m.request)
 }
 
-// sendAndWait sends a message and waits until the caller may modify data.
+// sendAndWait sends a message and waits until the caller may modify data. It returns the error of sending, which is
+// [io.ErrClosedPipe] after the end of MPI.
 func (w *world) sendAndWait(data []byte, rank, tag int) error {
 	m := &message{data: data, rank: rank, tag: tag, done: make(chan error, 1)}
 	if !w.begin(m) {

@@ -75,11 +75,11 @@ type runner struct {
 	role     atomic.Bool           // held by the goroutine that runs commands
 	hosting  atomic.Bool           // a host function runs
 	calling  atomic.Bool           // a launch runs that may call services of the host
-	blocked  atomic.Pointer[Event] // the event that the next command waits for
+	blocked  atomic.Pointer[Event] // the event that the next command waits for; nil if the queue is not blocked
 	stop     Stop
 	never    Stop          // for launches that run without becoming commands
 	deadline atomic.Int64  // clock time at which the running launch expires; see expire
-	timed    atomic.Uint64 // number of the running launch with a time limit
+	timed    atomic.Uint64 // number of the running launch with a time limit; 0 if there is none
 	dropped  atomic.Uint64 // commands up to this number are cancelled
 	waiting  atomic.Int32  // number of goroutines that sleep in parked
 	helping  atomic.Int32  // number of waiters that run commands of the queue that blocks this one
@@ -90,7 +90,7 @@ type runner struct {
 
 // unreported is the first failure since the last event. The holder of the role writes it.
 type unreported struct {
-	own       error    // the first failure of the commands after command parted
+	own       error    // the first failure of the commands after command parted; nil if none failed
 	ownNumber uint64   // number of the command that failed with own
 	parted    uint64   // number of the last event that is not a mark
 	owed      []*Event // events whose waits were cancelled; later commands still wait for them
@@ -165,9 +165,9 @@ func (q *Queue) Submit(dst offload.Span, src []byte) error {
 	return q.copy(op, to, onHost(src))
 }
 
-// SubmitNow is like Submit, but the caller may change src after the return: it implements [offload.PromptSubmitter]. It submits a copy
-// of src, or copies src straight to the device if all commands have run. With a lane it does the latter only for leastPrompt bytes or
-// more, and if the lane is prompt.
+// SubmitNow is like Submit, but the caller may change src after the return: it implements [offload.PromptSubmitter]. It copies
+// src straight to the device if all commands have run, and otherwise submits a copy of src. A deferred queue always submits a
+// copy. So does a queue with a lane, unless the lane is prompt and src has at least leastPrompt bytes.
 func (q *Queue) SubmitNow(dst offload.Span, src []byte) error {
 	const op = "submit"
 	if l, ok := q.lane.(PromptLane); ok && l.Prompt() && len(src) >= leastPrompt && !q.opts.Deferred {
@@ -215,7 +215,7 @@ func (q *Queue) Retrieve(dst []byte, src offload.Span) error {
 	return q.copy(op, onHost(dst), from)
 }
 
-// Exchange copies between memories of the device.
+// Exchange copies between ranges of equal size in memories of the device. Ranges that overlap are an InvalidArgument error.
 func (q *Queue) Exchange(dst, src offload.Span) error {
 	const op = "exchange"
 	to, err := q.span(op, dst)
@@ -253,7 +253,7 @@ func (q *Queue) copy(op string, dst, src place) error {
 	return nil
 }
 
-// Fill repeats pattern over dst.
+// Fill repeats pattern, which has 1, 2, 4, 8 or 16 bytes, over dst. The size of dst must be a multiple of the pattern's.
 func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
 	const op = "fill"
 	to, err := q.span(op, dst)

@@ -96,8 +96,8 @@ type client struct {
 	why   error         // set before lost is closed
 
 	mu      sync.Mutex
-	closing bool
-	gone    bool
+	closing bool // Close was called
+	gone    bool // the connection has ended: requests are refused
 	replies map[uint64]chan *protocol.Reply
 	lanes   map[uint64]*lane
 	calls   map[uint64]context.CancelFunc // cancels running service calls
@@ -105,8 +105,8 @@ type client struct {
 	warners warn.Warners
 
 	images    sync.Mutex
-	sent      map[protocol.Digest]bool
-	sentBytes int
+	sent      map[protocol.Digest]bool // images whose contents the server has
+	sentBytes int                      // total size of these contents
 }
 
 // keepImages is the total size in bytes of sent images above which the client makes the server drop them, before the next one.

@@ -46,7 +46,7 @@ type lane struct {
 	printing bool                         // a goroutine delivers inbox
 	waiting  int                          // prints in inbox
 	changed  chan struct{}                // closed when reached changes; nil if no goroutine waits
-	lost     error
+	lost     error                        // why the connection has ended; nil before
 }
 
 func newLane(d *device, id uint64) *lane {
@@ -370,7 +370,9 @@ func (l *lane) advance(n uint64) {
 	}
 }
 
-// print delivers a line in order with the reports, on a separate goroutine, since the host's writer may be slow.
+// print delivers a line in order with the reports, on a separate goroutine, since the host's writer may be slow. It drops a
+// line of an ended launch. A line of a command without services is an error, and so are more than protocol.MaxPrints lines that
+// wait.
 func (l *lane) print(m *protocol.Printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -428,7 +430,8 @@ func printTo(s offload.Services, m *offload.Message) {
 	s.Print(m)
 }
 
-// call serves a request of a work-item on a separate goroutine.
+// call serves a request of a work-item on a separate goroutine. The answer to a request of an ended launch is an error. A
+// request of a command without services is an error of the connection, as is a number that is open.
 func (l *lane) call(m *protocol.ServiceCall) error {
 	l.mu.Lock()
 	s, over := l.services[m.At.Number], m.At.Number <= l.ended
@@ -545,7 +548,8 @@ func (l *lane) failed(n uint64, err error) {
 	}
 }
 
-// caused returns the error of a launch with the service's original error, or that error's cause, as its cause instead of the decoded copy.
+// caused replaces the decoded cause of a launch's error by the original with the same text, which is one of failures or the
+// cause of one. It changes and returns err. It returns err unchanged if there is none.
 func caused(err error, failures []error) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Err == nil {
@@ -622,7 +626,8 @@ func (l *lane) Close() {
 	c.link.send(&protocol.Release{Kind: protocol.QueueObject, Object: l.id})
 }
 
-// lose marks all commands in flight as reached after the connection has ended.
+// lose handles the end of the connection for the reason why. It marks all commands in flight as reached, fails joint launches
+// among them, and makes the queue refuse further commands.
 func (l *lane) lose(why error) {
 	l.mu.Lock()
 	l.lost = why

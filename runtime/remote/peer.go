@@ -36,13 +36,13 @@ const peerOutput = 64 << 10
 
 // peer is a connection of a server to another server, for one client.
 type peer struct {
-	mu     sync.Mutex // held during an exchange
-	stream io.ReadWriteCloser
+	mu     sync.Mutex         // held during an exchange
+	stream io.ReadWriteCloser // nil before the first exchange, and after one that broke the connection
 	in     *bufio.Reader
 	out    *bufio.Writer
 
 	state  sync.Mutex
-	opened io.ReadWriteCloser // the last stream, for drop and end, which do not hold mu
+	opened io.ReadWriteCloser // the last stream, for drop and end, which do not hold mu; nil before the first
 	lost   bool
 }
 

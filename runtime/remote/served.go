@@ -25,8 +25,8 @@ type servedQueue struct {
 	near   offload.Queue
 
 	// These fields belong to the receiving goroutine.
-	last     uint64 // the newest command
-	incoming *incoming
+	last     uint64                     // the newest command
+	incoming *incoming                  // the copy from the host whose bytes are arriving; nil if there is none
 	batch    *batch                     // of the newest command, if it is an exchange with another server
 	kept     map[uint64]*receivedLaunch // by kernel
 	unsent   uint64                     // the newest command that ended at once and was not reported; 0 if none
@@ -46,9 +46,9 @@ type pending struct {
 	err    error            // refusal of the command
 	event  offload.Event    // follows the command; nil if it was refused
 	record bool             // the command records an event, whose time is reported
-	data   []byte           // to send to the client
+	data   []byte           // bytes to send to the client, once the command has read them; nil if there are none
 	known  bool             // its end was reported to the client
-	joint  *joint.Operation // of a joint launch
+	joint  *joint.Operation // of a joint launch; nil for other commands
 	sent   int64            // if known is set, the position up to which the bytes of its memory are sent
 }
 
@@ -93,7 +93,8 @@ func (s *server) newQueue(m *protocol.NewQueue) error {
 	})
 }
 
-// setBase records the origin of the device's times, at the first call and if the device has a clock.
+// setBase records an event as the origin of the device's times, and waits for it. It does so at the first call, and only if the
+// device has a clock.
 func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +161,8 @@ func (s *server) onQueue(at protocol.At, do func(*servedQueue) error) error {
 	return do(q)
 }
 
-// begins validates the number of a new command. A command that runs at once becomes one of the near queue first.
+// begins validates the number of a new command, and makes it the newest. If the command before it runs at once, begins first
+// turns that one into a command of the near queue.
 func (q *servedQueue) begins(at protocol.At) error {
 	if at.Number <= q.last || q.incoming != nil {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
@@ -286,7 +288,8 @@ func rangeOf(m offload.Memory, offset, n int64) []byte {
 	return b[offset:][:n:n]
 }
 
-// idle reports whether all commands have ended, no report of pending is missing, and the memory that they send is written.
+// idle reports whether all commands have ended and been reported, and whether the bytes of memory that they send have been
+// written to the stream.
 func (q *servedQueue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

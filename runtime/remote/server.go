@@ -30,7 +30,8 @@ const (
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
-// frees the client's objects and closes the plugins. It returns the reason of the end, or nil if the client closed the stream.
+// frees the client's objects and closes the platforms. It returns the reason of the end, or nil if the client closed the stream
+// or has ended.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
 	return Server{Plugins: plugins}.Serve(ctx, stream)
 }
@@ -84,13 +85,13 @@ func hasEnded(err error) bool {
 	return isEnd(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
 }
 
-// server is one connection to a client.
+// server is one connection, to a client or from another server.
 type server struct {
 	ctx     context.Context
 	link    *link
 	options Server
 	session protocol.SessionID
-	other   *protocol.PeerHello // first message of a server at the other end
+	other   *protocol.PeerHello // first message of a server at the other end; nil for a client
 
 	// These fields belong to the receiving goroutine.
 	greeted    bool
@@ -136,7 +137,7 @@ type servedDevice struct {
 	platform offload.Platform
 
 	mu     sync.Mutex
-	base   offload.Event // origin of the times reported to the client
+	base   offload.Event // origin of the times reported to the client; nil before the first queue, and without a clock
 	spares joint.Spares  // for operands of joint launches
 }
 
@@ -260,7 +261,8 @@ func (s *server) handle(p protocol.Message) (err error) {
 	return fmt.Errorf("message %T is a server's", p)
 }
 
-// greet opens the plugins and answers the client's first message.
+// greet opens the plugins and answers the client's first message. If no plugin has a device, the answer has the first plugin's
+// error. A client of another version of the protocol gets an answer too, and then greet returns an error.
 func (s *server) greet(m *protocol.Hello) error {
 	w := &protocol.Welcome{Version: protocol.Version, Machine: protocol.ThisMachine.Get()}
 	copy(w.Magic[:], protocol.Magic)
@@ -365,7 +367,8 @@ func freeMemory(m offload.Memory) {
 	_ = m.Free()
 }
 
-// answer serves request number by do on a separate goroutine. It returns an error if the number is open, or maxRequests are.
+// answer calls do on a separate goroutine, and then sends the reply that do has filled, or the error or panic of do. It returns
+// an error if request number is open, or maxRequests are.
 func (s *server) answer(number uint64, do func(ctx context.Context, r *protocol.Reply) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -639,7 +642,8 @@ func (s *server) memory(number uint64) offload.Memory {
 	return m
 }
 
-// release ends an object of the client, memory and programs once no command uses them. It returns an error if there is no such object.
+// release ends an object of the client. It frees memory and unloads a program once no command uses them, and closes a queue
+// after its commands. It returns an error if there is no such object.
 func (s *server) release(m *protocol.Release) error {
 	s.mu.Lock()
 	memory, program, queue := s.memories[m.Object], s.programs[m.Object], s.queues[m.Object]

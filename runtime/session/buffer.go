@@ -126,8 +126,8 @@ func (s *shape) String() string {
 }
 
 // NewBuffer returns a buffer that reads as zero in every later command on any queue, unless opts.Uninitialized is set. Errors:
-// InvalidArgument and InvalidSize for options, InvalidQueue for a queue of another device, OutOfResources with the figures if memory is
-// short.
+// InvalidArgument and InvalidSize for options, InvalidQueue for a queue of another device, OutOfResources with the figures if
+// memory is short. Others are Closed for a closed session, DeviceLost, and Cancelled or Timeout if opts.Context ends.
 func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
@@ -291,7 +291,7 @@ func (d *Device) adopt(a *allocation) {
 	d.session.live.add(liveEntry{object: a.object})
 }
 
-// release frees the memory when no command uses it. A second call returns false.
+// release refuses further commands on the memory, and frees it once no command uses it. A second call returns false.
 func (a *allocation) release() bool {
 	pending, ok := a.close()
 	if !ok {
@@ -316,7 +316,8 @@ func (a *allocation) release() bool {
 	return true
 }
 
-// collect is the cleanup of an unreachable buffer.
+// collect frees the memory of a buffer that has become unreachable: it is the buffer's cleanup. It does nothing after the
+// session's Close, which frees the memory.
 func (a *allocation) collect() {
 	if !a.device.session.tryAcquire() {
 		return // Close frees it

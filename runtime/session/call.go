@@ -72,7 +72,8 @@ func Bool(v bool) Arg {
 // Bits returns a scalar argument of any type from its zero-extended bits.
 func Bits(t offload.Type, bits uint64) Arg { return Arg{typ: t, bits: bits} }
 
-// Struct returns an argument that is passed by value. The launch copies data.
+// Struct returns an argument that is passed by value. Each launch copies data at that time, so a change of data before a launch
+// changes the argument.
 func Struct(data []byte) Arg { return Arg{data: data} }
 
 func (a Arg) String() string {
@@ -444,7 +445,9 @@ func (c *Call) collectAccesses() {
 	c.accesses = list
 }
 
-// Launch issues the call to the queue. In the steady state it allocates nothing.
+// Launch issues the call to the queue. In the steady state it allocates nothing. A size of 0 on any axis issues nothing.
+// Errors: InvalidQueue for a queue of another device, Closed for a closed queue, freed buffers or an unregistered library, and
+// those of the plugin.
 func (q *Queue) Launch(c *Call) error {
 	if q.device != c.kernel.device {
 		return c.fail(offload.InvalidQueue, "the queue %q is on %s, the kernel on %s", q.Label(), q.device.id, c.kernel.device.id).
@@ -500,7 +503,8 @@ func (c *Call) freed(i int, b *Buffer) error {
 	return c.fail(offload.Closed, "argument %s: the buffer %q has been freed", c.name(i), b.label).WithHint(freedHint)
 }
 
-// at adds the position of the launch to an error.
+// at returns a copy of err with the position of the launch, if err is an [offload.Error] without a position. It returns any
+// other err unchanged.
 func (c *Call) at(err error) error {
 	if e, ok := err.(*offload.Error); ok && e.Pos == (offload.Position{}) {
 		with := *e

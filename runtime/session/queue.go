@@ -60,7 +60,8 @@ type position struct {
 	seq   uint64
 }
 
-// waited is a position for which a queue waits: its commands with numbers above after run later.
+// waited is a position for which a queue waits. The commands of the waiting queue with numbers above after run later than the
+// position.
 type waited struct {
 	position
 	after uint64
@@ -73,7 +74,7 @@ type fence struct {
 	queue *Queue
 }
 
-// NewQueue returns a new queue.
+// NewQueue returns a new queue of the device. Errors: Closed for a closed session, DeviceLost, and those of the plugin.
 func (d *Device) NewQueue(opts QueueOptions) (*Queue, error) {
 	q, err := d.newQueue(opts, false)
 	if err != nil {
@@ -158,8 +159,8 @@ func (q *Queue) enter(op string, accesses []access, always bool) error {
 	return err
 }
 
-// exit ends a command. issued states whether the plugin accepted it. If not, and accesses were recorded, the sequence number
-// belongs to an empty command.
+// exit ends a command and unlocks the queue. issued states whether the plugin accepted the command. If not, and accesses were
+// recorded, the sequence number belongs to an empty command.
 func (q *Queue) exit(accesses []access, issued bool) {
 	if issued || len(accesses) > 0 {
 		q.issued.Store(q.issued.Load() + 1)
@@ -178,7 +179,8 @@ func (q *Queue) waitIssued(seq uint64) {
 	}
 }
 
-// Most commands are issued within a microsecond. A command that waits for space is issued when an earlier one has ended.
+// waitIssued yields the processor yields times, since most commands are issued within a microsecond. Then it sleeps for
+// yieldSleep at a time: a command that waits for space is issued only when an earlier one has ended.
 const (
 	yields     = 100
 	yieldSleep = 20 * time.Microsecond
@@ -363,7 +365,8 @@ func guarded(fn func() error) (err error) {
 	return fn()
 }
 
-// Wait makes later commands wait for an event of any queue of the session.
+// Wait makes later commands wait for an event of any queue of the session. An event that is nil or of another session is an
+// InvalidEvent error.
 func (q *Queue) Wait(ev *Event) error {
 	if ev == nil || ev.queue.device.session != q.device.session {
 		return offload.Errorf(offload.InvalidEvent, "wait", "the event belongs to another session").On(q.device.id, q.object.Label)

@@ -391,7 +391,7 @@ func (l *Lane[T]) poll(ctx context.Context, n uint64) {
 }
 
 // wait blocks in the driver for command n, on a goroutine if ctx can end or the host takes part. It returns false if the
-// command is not enqueued yet.
+// command is not enqueued yet. It may return true before the command has ended.
 func (l *Lane[T]) wait(ctx context.Context, w Waiter[T], n uint64) bool {
 	l.mu.Lock()
 	i := slices.IndexFunc(l.flying, func(f *Flight[T]) bool { return f.number >= n })

@@ -70,7 +70,8 @@ const (
 	numFunctions
 )
 
-// names has the API name of each function, and its symbol for drivers without cuGetProcAddress.
+// names has the API name of each function, and its symbol for drivers without cuGetProcAddress, which is empty if it equals the
+// name.
 var names = [numFunctions][2]string{
 	{"cuInit"}, {"cuDriverGetVersion"}, {"cuDeviceGetCount"}, {"cuDeviceGet"}, {"cuDeviceGetName"}, {"cuDeviceGetUuid"}, {"cuDeviceTotalMem", "cuDeviceTotalMem_v2"},
 	{"cuDeviceGetAttribute"}, {"cuDevicePrimaryCtxRetain"}, {"cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2"}, {"cuCtxPushCurrent", "cuCtxPushCurrent_v2"},
@@ -91,8 +92,8 @@ const apiVersion = 11030
 // Driver is a loaded driver library. Its methods are safe for concurrent use.
 type Driver struct {
 	Path    string
-	Version int // newest CUDA version that the driver supports; 12040 is 12.4
-	at      [numFunctions]uintptr
+	Version int                   // newest CUDA version that the driver supports; 12040 is 12.4
+	at      [numFunctions]uintptr // addresses of the functions; 0 for those that the driver lacks
 }
 
 // Open loads and initializes the library in the file path, or the system's if path is empty. The library is never unloaded.

@@ -126,7 +126,8 @@ func (l *Library) create(f function, args ...uintptr) uintptr {
 	return r
 }
 
-// Platforms returns the platforms, one for each driver.
+// Platforms returns the platforms, one for each driver. If there are none, it returns the error of the loader or
+// PlatformNotFound.
 func (l *Library) Platforms() ([]Platform, error) {
 	var n uint32
 	if s := l.call(clGetPlatformIDs, 0, 0, uintptr(unsafe.Pointer(&n))); s != 0 {
@@ -480,7 +481,8 @@ func (l *Library) Progress(e Event) Status {
 	return s
 }
 
-// EndTime returns the device time in nanoseconds at which a command ended. ok is false if the device has no clock.
+// EndTime returns the device time in nanoseconds at which a command ended. ok is false if the driver does not report it, as for
+// a device without a clock.
 func (l *Library) EndTime(e Event) (ns uint64, ok bool) {
 	s := l.call(clGetEventProfilingInfo, uintptr(e), profilingCommandEnd, unsafe.Sizeof(ns), uintptr(unsafe.Pointer(&ns)), 0)
 	return ns, s == 0
