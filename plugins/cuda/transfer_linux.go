@@ -65,7 +65,7 @@ type piece struct {
 	width, rows int64
 }
 
-// pieces calls f for each piece in order.
+// pieces calls f for each piece in order. It stops at the first error, and returns it.
 func (t *transfer) pieces(f func(p piece) error) error {
 	for z := range t.extent[2] {
 		if t.extent[0] <= pieceBytes {

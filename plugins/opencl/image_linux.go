@@ -58,7 +58,8 @@ type imageKernel struct {
 
 func (k *imageKernel) Info() *offload.KernelInfo { return &k.info }
 
-// checkForeign returns the fit of an OpenCL C or SPIR-V image.
+// checkForeign returns the fit of an OpenCL C or SPIR-V image. Damaged SPIR-V is an InvalidBinary error. SPIR-V is Unsupported
+// if the driver does not take it.
 func (d *device) checkForeign(img *offload.Image) (fit int, err error) {
 	if img.Kind == offload.ImageOpenCLC {
 		return fitOpenCLC, nil
@@ -119,7 +120,8 @@ func (p *imageProgram) Global(name string) (offload.Memory, error) {
 		WithHint("pass a buffer to a kernel that copies the variable")
 }
 
-// Kernel returns a kernel with the parameters that the driver reports.
+// Kernel returns a kernel with the parameters that the driver reports, without those in local memory. If the driver reports
+// none, or one that is neither a number nor a buffer, Kernel returns an InvalidArgument error.
 func (p *imageProgram) Kernel(name string) (offload.Kernel, error) {
 	o, err := p.object(name)
 	if err != nil {
@@ -169,7 +171,8 @@ func (p *imageProgram) KernelAs(name string, sig *offload.Signature) (offload.Ke
 	return k, nil
 }
 
-// check returns an error if a signature does not fit the parameters that the driver reports.
+// check returns an error if a signature does not fit the parameters that the driver reports. A signature leaves out parameters
+// in local memory.
 func (o *kernelObject) check(sig *offload.Signature) *offload.Error {
 	var given []*imageParam
 	for i := range o.params {

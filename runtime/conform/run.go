@@ -179,7 +179,8 @@ func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Dev
 	return r, false
 }
 
-// leaks closes the session and reports objects that were not freed.
+// leaks closes the session. It reports objects and memory that were not freed, and more running goroutines than the argument
+// goroutines.
 func leaks(ctx context.Context, s *session.Session, d *session.Device, goroutines int) Result {
 	start := time.Now()
 	r := Result{Name: leaksName, Status: Passed}

@@ -25,7 +25,7 @@ type Graph struct {
 type Node struct {
 	*session.Command
 	Name  string // the kernel's name or the kind of command, with a number if it repeats, as in "scale#2"
-	After []int  // the nodes that this one depends on, without those that they depend on
+	After []int  // indexes of nodes that this one depends on, ascending; most that another of these depends on are left out
 }
 
 // Capture collects the commands that are issued to the queues of a session until Finish.

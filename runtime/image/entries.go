@@ -27,9 +27,9 @@ const (
 // entryLayout is the layout of a table of offload entries: that of LLVM up to 19, or the versioned one.
 type entryLayout struct {
 	section                 string
-	bytes                   uint64
-	name, size, flags, data int // offsets of the fields
-	producer                Producer
+	bytes                   uint64   // size of an entry
+	name, size, flags, data int      // offsets of the fields
+	producer                Producer // 0 if each entry states it
 	versioned               bool
 }
 
@@ -292,7 +292,7 @@ func (s *symbols) place(symbol uint32, addend uint64) (span, error) {
 	return span{}, fmt.Errorf("symbol %d is beyond section %d", symbol, index)
 }
 
-// entry decodes entry i of a table. ok is false for requirements and for padding.
+// entry decodes entry i of a table. ok is false for padding, and for requirements, of which e has only the flags and the data.
 func (o *object) entry(t *entryTable, i int) (e offload.Entry, ok bool, err error) {
 	le := binary.LittleEndian
 	raw := t.raw[uint64(i)*t.bytes:][:t.bytes]

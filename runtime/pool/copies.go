@@ -68,9 +68,9 @@ func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffe
 	return members, others
 }
 
-// together makes the copies that flows describe between members, by one command of each device. It returns false if the devices
-// cannot do that, or a queue is watched. It also does for less than three members, for which a plain copy is less work.
-// Otherwise it first calls before.
+// together makes the copies that flows describe between members, by one command of each device. It calls before first. It
+// returns false, without calling before, if the devices cannot do that or a queue is watched. It also returns false for fewer
+// than three members, for which a plain copy is less work.
 func (c *Collective) together(op string, members []*session.Buffer, flows []contract.Flow, before func() error) (ok bool, err error) {
 	if len(members) < 3 {
 		return false, nil

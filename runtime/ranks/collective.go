@@ -112,7 +112,7 @@ func (c *Call) collect(ctx context.Context, root int, data []byte, step int) ([]
 	return c.others(ctx, data, step)
 }
 
-// others returns data for this member, and what each other one sent in a step.
+// others returns a list in order of ranks: data for this member, and what each other one sent in a step.
 func (c *Call) others(ctx context.Context, data []byte, step int) (list [][]byte, err error) {
 	list = make([][]byte, c.g.Size())
 	for i := range list {
@@ -221,7 +221,8 @@ func (g *Group) Reduce(root int, p *Payload, r Reduction) Operation {
 	})
 }
 
-// reducePart combines this member's part of the data of all members.
+// reducePart sends the other members their parts of data, in step 0. It returns the combination of this member's parts of all
+// data.
 func (c *Call) reducePart(ctx context.Context, data []byte, r Reduction) ([]byte, error) {
 	n := c.g.Size()
 	for i := 1; i < n; i++ {

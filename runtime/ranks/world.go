@@ -91,12 +91,15 @@ type Receipt struct {
 	key    key
 	serial uint64
 	done   chan struct{}
-	sender int // rank in the world of the process that sent it
-	got    *parcel
+
+	// Valid once done is closed:
+	sender int     // rank in the world of the process that sent the message
+	got    *parcel // nil after a failure
 	err    error
 }
 
-// wait returns the message, once it has arrived. If ctx ends first, a later receipt gets the message.
+// wait returns the message once it has arrived, or the reason why it cannot arrive. If ctx ends first, wait returns its cause,
+// and a later receipt gets the message.
 func (r *Receipt) wait(ctx context.Context) (*parcel, error) {
 	select {
 	case <-r.done:
@@ -128,7 +131,7 @@ func (r *Receipt) lists() map[key][]*Receipt {
 	return r.from.posted
 }
 
-// withdraw ends the wait of a receipt. The caller holds the mutex of the world.
+// withdraw removes a receipt from those that wait, without settling it. The caller holds the mutex of the world.
 func (r *Receipt) withdraw() {
 	lists := r.lists()
 	list := slices.DeleteFunc(slices.Clone(lists[r.key]), func(other *Receipt) bool { return other == r })
@@ -158,7 +161,8 @@ func (p *peer) take(r *Receipt) {
 	r.settle(list[0], nil)
 }
 
-// postAny expects a message of any member of a group. Of those that have arrived it takes the oldest one.
+// postAny returns a receipt for a message of any member of a group. Of messages that have arrived it takes the oldest one. If
+// none has and none can arrive, the receipt has already failed.
 func (w *World) postAny(g *Group, k key) *Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -199,7 +203,8 @@ func allEnded() error {
 		WithHint("see what they printed; one rank has to send what another one receives")
 }
 
-// post expects a message of a process.
+// post returns a receipt for a message of the process from. It takes the oldest message that has arrived. If none has and none
+// can arrive, the receipt has already failed.
 func (w *World) post(g *Group, from int, k key) *Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -284,7 +289,7 @@ func (w *World) accept(rank int, r io.ReadCloser) {
 	}()
 }
 
-// end fails what waits for a process that has ended. The caller holds the mutex.
+// end fails what waits for the process, if the process has ended. The caller holds the mutex.
 func (p *peer) end() {
 	if !p.ended() {
 		return
@@ -324,7 +329,7 @@ func (p *peer) fail(err error) {
 	p.queue = nil
 }
 
-// leave handles the end of a process, or its loss if why is not nil.
+// leave handles the end of a process, or its loss if why is not nil. The first loss fails all operations, with all processes.
 func (w *World) leave(rank int, why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -350,7 +355,8 @@ type sending struct {
 	done    chan error
 }
 
-// send appends a message to the queue to a process. The channel has room for the result.
+// send appends s to the queue to a process. It makes s.done, which receives the result. If a process is lost or the receiver
+// has left, the result is that error at once.
 func (w *World) send(to int, s *sending) {
 	s.done = make(chan error, 1)
 	w.mu.Lock()
@@ -430,7 +436,7 @@ type Payload struct {
 	Type  offload.Type
 	Count int // number of elements
 	ready chan struct{}
-	data  []byte
+	data  []byte // valid once ready is closed, as is err
 	err   error
 }
 
@@ -444,7 +450,7 @@ func NewPayload(t offload.Type, count int) (p *Payload, set func(data []byte, er
 	}
 }
 
-// Bytes returns the data once it is known.
+// Bytes waits for the data and returns it, or the reason why there is none. If ctx ends first, Bytes returns its cause.
 func (p *Payload) Bytes(ctx context.Context) ([]byte, error) {
 	select {
 	case <-p.ready:

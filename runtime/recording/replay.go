@@ -221,7 +221,8 @@ func (r *Replay) Restore(ctx context.Context) error {
 	return nil
 }
 
-// Run issues the commands, waits for them, and returns the time that they took.
+// Run issues the commands, waits for them, and returns the time that they took. If a command cannot be issued, the time is 0,
+// and Run does not wait for those before it.
 func (r *Replay) Run(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for _, c := range r.commands {
@@ -264,8 +265,9 @@ func (d Difference) String() string {
 	return fmt.Sprintf("buffer %q: %d of %s differ; element %d is %s, recorded %s", d.Label, d.Count, spelling.Count(int(d.Of), "element"), d.Element, d.Got, d.Recorded)
 }
 
-// Verify compares the contents of the buffers with those recorded after the last command. checked is the number of buffers;
-// those that were freed in the recorded program do not count.
+// Verify compares the contents of the buffers with those recorded after the last command. It returns the number of buffers
+// compared, and the differences in the order of the buffers. Buffers that were freed in the recorded program are not compared.
+// With an error, the results are those so far.
 func (r *Replay) Verify(ctx context.Context) (checked int, list []Difference, err error) {
 	for i, b := range r.memories {
 		m := &r.file.Memories[i]
@@ -318,7 +320,7 @@ func compare(m *memory, got, want []byte) (d Difference, differs bool) {
 	return d, true
 }
 
-// element returns an element as text.
+// element returns an element as text. For f32, f64 and NaNs, its bits follow in hexadecimal.
 func element(t offload.Type, data []byte) string {
 	bits := uint64(0)
 	for _, b := range slices.Backward(data) {

@@ -135,7 +135,7 @@ type termsLink struct {
 	server *server
 	peer   string
 
-	// Of the piece that is being read to its destination:
+	// Of the piece that is being read to its destination; landing is nil if there is none:
 	landing *joint.Operation
 	part    joint.Part
 }
@@ -192,7 +192,7 @@ func partOf(m *protocol.Fragment) joint.Part {
 	return joint.Part{Member: uint32(m.At.Number >> 32), Step: uint32(m.At.Number)}
 }
 
-// place returns the destination of n bytes of a piece, or nil if take is to deliver them.
+// place returns the destination of n bytes of a piece, or nil if take is to deliver them. It sets part and landing.
 func (t *termsLink) place(m *protocol.Fragment, n int64) (to []byte) {
 	t.part = partOf(m)
 	to, t.landing = t.server.hall.Land(m.At.Queue, t.part, m.Offset, n)

@@ -147,7 +147,7 @@ func (c *client) forget(id uint64) {
 type memory struct {
 	device *device
 	id     uint64       // number of the server's memory
-	base   int64        // offset of the first byte in it
+	base   int64        // offset of the first byte in that memory
 	block  *lease.Block // block of the piece; nil if it is not a piece
 	size   int64
 	kind   offload.MemoryKind
@@ -201,7 +201,7 @@ type program struct {
 	id       uint64
 	symbols  []offload.Symbol
 	unloaded atomic.Bool
-	found    sync.Map // results of Kernel, by name
+	found    sync.Map // kernels that Kernel has found, by name
 }
 
 func (p *program) Symbols() []offload.Symbol { return p.symbols }

@@ -100,17 +100,18 @@ func NewServer(memory []byte, l Layout, report func(p *Port, err error)) (*Serve
 	return s, nil
 }
 
-// Func registers f for an operation. oneWay states that the client expects no reply.
+// Func registers f for an operation, in place of an earlier function or handler. oneWay states that the client expects no
+// reply.
 func (s *Server) Func(opcode uint32, name string, oneWay bool, f Func) {
 	s.set(opcode, &entry{name: name, f: f, oneWay: oneWay})
 }
 
-// Handle registers h for an operation.
+// Handle registers h for an operation, in place of an earlier function or handler.
 func (s *Server) Handle(opcode uint32, name string, h Handler) {
 	s.set(opcode, &entry{name: name, h: h})
 }
 
-// Remove unregisters an operation.
+// Remove unregisters an operation. Later calls of it are answered with StatusUnknown, and reported.
 func (s *Server) Remove(opcode uint32) { s.set(opcode, nil) }
 
 func (s *Server) set(opcode uint32, e *entry) {

@@ -106,7 +106,8 @@ func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...
 	return s.registerRead(ctx, cmp.Or(label, filepath.Base(path)), data, image.Reader{Resolve: memberReader(path, opts)}, opts)
 }
 
-// memberReader returns a function that reads a member of the thin archive at a path.
+// memberReader returns a function that reads a member of the thin archive at a path. A relative name counts from the archive's
+// folder. AllowRead of the options may refuse a name or replace it.
 func memberReader(archive string, opts []RegisterOptions) func(name string) ([]byte, error) {
 	return func(name string) (_ []byte, err error) {
 		if !filepath.IsAbs(name) {
@@ -124,7 +125,7 @@ func memberReader(archive string, opts []RegisterOptions) func(name string) ([]b
 	}
 }
 
-// reader returns the function that reads files.
+// reader returns the first Read of the options that is not nil, or [os.ReadFile].
 func reader(opts []RegisterOptions) func(path string) ([]byte, error) {
 	for _, o := range opts {
 		if o.Read != nil {
@@ -198,7 +199,8 @@ func (l *Library) Images() []registry.ImageStatus { return l.reg.Images() }
 // Entries returns the host program's table of entries; nil without one.
 func (l *Library) Entries() []offload.Entry { return l.reg.Entries() }
 
-// load returns the library's program on a device.
+// load returns the library's program on a device, and loads it at the first call. Errors: InvalidDevice for a device of another
+// session, DeviceLost, Closed after Unregister, Cancelled or Timeout if ctx has ended, and those of the plugin.
 func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	if d.session != l.session {
 		return nil, offload.Errorf(offload.InvalidDevice, "load", "the device belongs to another session").On(d.id, l.object.Label)
@@ -287,7 +289,7 @@ func (l *Library) KernelAs(ctx context.Context, d *Device, name string, sig *off
 }
 
 // Global returns the memory of a global variable on a device as an opaque buffer of bytes, which ends with the library. Use
-// View for its type.
+// View for its type. Errors: NotFound with the nearest name, SymbolKind for a kernel, and those of loading.
 func (l *Library) Global(ctx context.Context, d *Device, name string) (*Buffer, error) {
 	p, err := l.load(ctx, d)
 	if err != nil {

@@ -20,10 +20,10 @@ type Summary struct {
 	Length   time.Duration // from the first command of a device to the end of the last one
 	Kernels  []Work        // kernels, the longest total time first
 	Copies   []Work        // copies and fills by kind
-	Tracks   []Busy
+	Tracks   []Busy        // queues, in the order of their devices and tracks in the file
 	Overlap  time.Duration // during which commands of two or more queues ran
 	Idle     time.Duration // during which no command ran
-	Gaps     []Gap         // the longest times without commands
+	Gaps     []Gap         // the longest times without commands, longest first; at most mostGaps
 	Spans    []Work        // spans of the program
 	Services []Work        // calls of services, and how long kernels waited for them
 	Compiled []Work        // steps of compiling and loading kernels
@@ -69,7 +69,8 @@ type parsed struct {
 // duration returns microseconds as a duration.
 func duration(micros float64) time.Duration { return time.Duration(math.Round(micros * 1e3)) }
 
-// read reads the events of a time line, also of one that was cut off.
+// read reads the events of a time line. cut states that its end is missing, since the process ended early. An incomplete last
+// line is then ignored.
 func read(in io.Reader) (events []parsed, cut bool, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<24)
@@ -210,7 +211,8 @@ func sorted(by map[string]*Work) []Work {
 	return list
 }
 
-// sweep computes the length of the time line, the times in which no command ran, and those in which commands of several queues ran.
+// sweep sorts the commands by their start. It computes the length of the time line, the gaps, and the times in which no
+// command, or commands of several queues, ran.
 func (s *Summary) sweep(commands []command) {
 	if len(commands) == 0 {
 		return

@@ -90,7 +90,8 @@ func (r *Recorder) Full() bool {
 	return r.room <= 0
 }
 
-// Close writes the end of the text and returns the first error of a write. Later events are dropped, as are those after 4 GiB.
+// Close writes the end of the text and returns the first error of a write. A second call returns nil. Later events are dropped,
+// as are those after 4 GiB.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	again := r.closed

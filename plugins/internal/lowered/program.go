@@ -111,8 +111,8 @@ type Variants[C comparable, V any] struct {
 	unloaded bool
 }
 
-// Lock returns the variant for a choice, locked. It compiles the variant at the first call. The loss of the device is the only
-// error that it does not keep.
+// Lock returns the variant for a choice, locked; the caller unlocks it. It compiles the variant at the first call. It keeps all
+// errors except the loss of the device. After Unload it returns an error.
 func (s *Variants[C, V]) Lock(k *Kernel, c C, compile func(v *Variant[V], c C) error) (*Variant[V], error) {
 	s.mu.Lock()
 	if s.unloaded {

@@ -27,7 +27,7 @@ type Watch struct {
 	Silence  time.Duration           // time after which a silent process is lost
 	Leaving  <-chan struct{}         // closed when this process leaves normally
 	Accepts  func(id int) bool       // reports whether this process expects a connection of another one
-	Lost     func(id int, why error) // is called for each lost process
+	Lost     func(id int, why error) // is called for each lost process, perhaps several times
 	Troubled func() bool             // reports whether this process has lost another one
 	Frozen   func(id int) error      // returns why a process that has missed two heartbeats cannot go on, if it is known; may be nil
 	Dozes    func(id int)            // is called when another process dozes; may be nil
@@ -38,8 +38,8 @@ type Watch struct {
 	interval time.Duration       // time between heartbeats
 
 	mu       sync.Mutex
-	parting  bool // Part has been called
-	conns    map[net.Conn]int
+	parting  bool                  // Part has been called
+	conns    map[net.Conn]int      // number of the process at the other end of each connection
 	reported []int                 // processes that Report has named
 	beating  sync.WaitGroup        // goroutines that write to connections
 	rejoin   map[int]chan net.Conn // receives further connections of watched processes; has room for one
@@ -239,8 +239,8 @@ func (h *Watch) drop(conn net.Conn) {
 	h.beating.Done()
 }
 
-// watch watches a process until it leaves or is lost. again returns a connection in place of one that a network has cut, or nil. The
-// caller has called enter.
+// watch watches a process until it leaves, or is lost, which it reports by Lost. again returns a connection in place of one
+// that a network has cut, or nil. The caller has called enter.
 func (h *Watch) watch(conn net.Conn, id int, again func(id int) net.Conn) {
 	h.mu.Lock()
 	if h.conns == nil {
@@ -425,7 +425,8 @@ func (h *Watch) listen(conn net.Conn, id int) (cut bool, why error) {
 	return false, fmt.Errorf("the process of rank %d has been silent for %v", id, h.Silence)
 }
 
-// reports handles the reports among bytes that were read. number is the beginning of an incomplete one, which it returns again.
+// reports calls Lost for each report in data, which was just read. number is the incomplete report at the end of the bytes
+// before, or nil. The result is the incomplete report at the end of data, or nil.
 func (h *Watch) reports(number, data []byte) []byte {
 	for _, b := range data {
 		switch {

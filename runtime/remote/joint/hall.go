@@ -18,8 +18,8 @@ type Hall struct {
 	over   map[uint64]error // why operations have ended, for bytes and commands that come later
 	recent []uint64         // keys of over, the oldest first
 	early  int64            // bytes that arrived before their destination was known
-	closed error
-	next   []func() // functions of [Operation.Then] and [Operation.Each] that unlock is to call
+	closed error            // reason of Close; nil before
+	next   []func()         // functions of [Operation.Then] and [Operation.Each] that unlock is to call
 }
 
 const (
@@ -35,8 +35,8 @@ type Operation struct {
 	peers  []string // addresses of the members
 	parts  map[Part]*arrivals
 
-	ended   bool
-	err     error
+	ended   bool          // End was called
+	err     error         // why the operation has failed; nil if it has not
 	landing int           // pieces that are being read to their destination
 	left    int           // expected parts that are not complete
 	pieces  int           // pieces that have arrived
@@ -97,7 +97,8 @@ func (h *Hall) newOperation(number uint64) *Operation {
 	return &Operation{hall: h, number: number, parts: map[Part]*arrivals{}, failed: make(chan struct{})}
 }
 
-// operation returns an operation that may not have begun, or nil if it has ended.
+// operation returns the operation with a number, or nil if it has ended. It makes an operation that is not known, which has not
+// begun.
 func (h *Hall) operation(number uint64) *Operation {
 	o := h.open[number]
 	if _, over := h.over[number]; o == nil && !over {
@@ -239,7 +240,7 @@ func (o *Operation) Progress(seen int) int {
 	return o.pieces
 }
 
-// await waits for a change. The caller holds the lock of the hall.
+// await waits for a change. The caller holds the lock of the hall, which await releases meanwhile.
 func (o *Operation) await() {
 	if o.settled == nil {
 		o.settled = make(chan struct{})
@@ -326,7 +327,8 @@ func (o *Operation) Failed() <-chan struct{} { return o.failed }
 // errEnded is the reason in over of an operation that has ended without a failure.
 var errEnded = errors.New("the operation has ended")
 
-// End forgets the operation, once no bytes of it are being read to their destination.
+// End waits until no bytes of the operation are being read to their destination, and forgets the operation. A second call does
+// nothing.
 func (o *Operation) End() {
 	h := o.hall
 	h.mu.Lock()

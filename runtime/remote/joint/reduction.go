@@ -69,9 +69,9 @@ type Reduction struct {
 	Count   int64          // elements
 	Width   int64          // bytes of an element
 
-	links    []Link
-	operands []offload.Memory // of the other members
-	data     [][]byte         // the bytes of the operands
+	links    []Link           // to each member; nil for this one, and before it is open
+	operands []offload.Memory // of each other member; nil for this one
+	data     [][]byte         // the bytes of the operands, or copies of them
 }
 
 // Start begins a reduction of at most wholeBytes without a wait. It returns false if that is impossible: the host cannot access the

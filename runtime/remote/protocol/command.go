@@ -27,8 +27,8 @@ func (p *Place) Code(c *wire.Coder) {
 	wire.Num(c, &p.SlicePitch, 8)
 }
 
-// Transfer copies a box, whose extent is bytes per row, rows, and slices. Fragments before or after the copy transfer the bytes
-// of a host operand.
+// Transfer copies a box, whose extent is bytes per row, rows, and slices. The bytes of a host operand are in fragments. Those
+// of a source follow the Transfer, and those of a destination precede the report of its end.
 type Transfer struct {
 	At       At
 	Dst, Src Place
@@ -88,7 +88,7 @@ type Launch struct {
 	ThreadLimit int
 }
 
-// Arg is an argument. Memory is 0 for a scalar and for a struct.
+// Arg is an argument: a struct of the bytes Data if Struct is set, a buffer if Memory is not 0, or else a scalar.
 type Arg struct {
 	Type   offload.Type
 	Bits   uint64

@@ -47,7 +47,7 @@ type Launch struct {
 	Fail           func(error)      // receives the error of a call, on any goroutine; a Failure if the work-item is known
 
 	mu       sync.Mutex
-	left     bool
+	left     bool        // the launch has ended
 	failed   atomic.Bool // later calls fail at once
 	out, err lines
 }
@@ -94,7 +94,7 @@ type Host struct {
 	table table
 	heap  heap
 	files files
-	warn  func(text string) // Warn function of the last launch with a Warner
+	warn  func(text string) // Warn function of the last launch with a Warner; nil without one
 }
 
 // New allocates a channel, attaches it and serves it until [Host.Close]. Its packets have one lane.
@@ -140,7 +140,8 @@ func (h *Host) start() error {
 	return nil
 }
 
-// Enter adds a launch and returns the number that its calls state.
+// Enter adds a launch and returns the number that its calls state. Errors: Closed after Close, and OutOfResources if
+// [rpc.MaxClient] launches run.
 func (h *Host) Enter(l *Launch) (number uint32, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

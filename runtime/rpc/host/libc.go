@@ -221,7 +221,8 @@ func many(l *Launch, p *rpc.Port, f func(l *Launch, d *rpc.Packet) error) error 
 	return p.Send(func(lane int, d *rpc.Packet) { *d = lanes[lane] })
 }
 
-// ends serves a call after which the device code ends: it sends a reply, then receives the exit code.
+// ends serves a call after which the device code ends. It receives the call, sends a reply, receives the exit code, and returns
+// the failure for this code.
 func ends(p *rpc.Port, failure func(code int32) error) error {
 	if err := p.Recv(func(int, *rpc.Packet) {}); err != nil {
 		return err
@@ -236,7 +237,8 @@ func ends(p *rpc.Port, failure func(code int32) error) error {
 	return failure(code)
 }
 
-// text receives a text whose first packet holds an item, a length and 48 bytes.
+// text receives a text whose first packet holds an item, a length and 48 bytes. Further packets hold 64 bytes each. A text
+// longer than maxText is an error, once it was received.
 func text(p *rpc.Port) (item int64, line string, err error) {
 	const firstBytes = 48
 	var data []byte

@@ -101,7 +101,8 @@ type explorer struct {
 	total int
 }
 
-// Run explores all executions. It returns the number of states, and an error that describes the first violation.
+// Run explores all executions. It returns the number of states, and an error that describes the first violation, or says that
+// there are more states than c.Limit.
 func Run(c Config) (states int, err error) {
 	x := &explorer{Config: c, seen: map[[2]uint64]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	x.total = len(c.Calls[0]) + len(c.Calls[1])
@@ -237,8 +238,8 @@ func (s *state) writeData(t, port int, value uint8) {
 	*d = data{value: value, writer: uint8(t), written: th.clock[t]}
 }
 
-// normalize makes equivalent states equal. It removes the writes that no thread can read any more, and renumbers the timestamps
-// and clocks that remain.
+// normalize makes equivalent states equal. It removes the writes that no thread can read any more, and renumbers the remaining
+// writes and the clocks.
 func (s *state) normalize(ports int) {
 	for l := range s.writes {
 		oldest := uint8(len(s.writes[l]) - 1)
