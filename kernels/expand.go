@@ -163,7 +163,8 @@ func sameElem(a, b ir.Elem) bool {
 	})
 }
 
-// inline returns the function's instructions with the arguments of a call.
+// inline returns copies of the function's instructions with the arguments of a call. It adds the arrays that they need to the
+// kernel, and the values that replace the call's results to with.
 func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 	arrays := map[*ir.Array]*ir.Array{}
 	for i, a := range f.arrays {
@@ -212,7 +213,7 @@ func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 	return out
 }
 
-// private returns a new private array of the kernel for that of a function.
+// private adds a private array like that of a function to the kernel, and returns it.
 func (x *expander) private(a *ir.Array) *ir.Array {
 	own := *a
 	own.ID, own.Name = len(x.kernel.Arrays), x.unique(a.Name)
@@ -220,7 +221,7 @@ func (x *expander) private(a *ir.Array) *ir.Array {
 	return &own
 }
 
-// resolve returns the value that replaces v.
+// resolve returns the value that replaces v, or v itself if none does.
 func (x *expander) resolve(v *ir.Value) *ir.Value {
 	if r := x.with[v]; r != nil {
 		return r
@@ -228,7 +229,7 @@ func (x *expander) resolve(v *ir.Value) *ir.Value {
 	return v
 }
 
-// table returns the kernel's copy of a table of the library.
+// table returns the kernel's copy of a table of the library, which it adds at the first use.
 func (x *expander) table(a *ir.Array) *ir.Array {
 	key := a.Name + "\x00" + string(a.Data)
 	if t := x.tables[key]; t != nil {

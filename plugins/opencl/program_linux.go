@@ -63,7 +63,7 @@ func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) 
 	return &kernel{Kernel: d.NewKernel(m, k, info), device: d}
 }
 
-// lock returns the compiled variant for a choice, locked.
+// lock returns the compiled variant for a choice, locked; the caller unlocks it.
 func (k *kernel) lock(c choice) (*lowered.Variant[code], error) {
 	return k.variants.Lock(&k.Kernel, c, k.compile)
 }

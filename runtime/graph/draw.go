@@ -123,7 +123,7 @@ func Value(a session.Arg) string {
 	return fmt.Sprintf("%#x", bits)
 }
 
-// levels returns the length of the longest path to each node.
+// levels returns, for each node, the number of dependencies on the longest path to it: 0 for a node without any.
 func (g *Graph) levels() []int {
 	levels := make([]int, len(g.nodes))
 	for i, n := range g.nodes {

@@ -23,7 +23,7 @@ var (
 // member is a file of an archive. The contents of a thin archive's member are in another file.
 type member struct {
 	name             string
-	body             *input
+	body             *input // nil in a thin archive, until it is resolved
 	headerAt, bodyAt uint64
 	padded           bool // a padding byte follows, for an even size
 }

@@ -17,11 +17,11 @@ func isBundled(in *input) bool {
 // bundle is one bundle of a file or section, which may hold several.
 type bundle struct {
 	start, end int
-	frame      *bundler.Frame // the header of a compressed bundle
-	align      int
-	head       int // bytes of the table of a binary bundle
+	frame      *bundler.Frame // the header of a compressed bundle; nil for others
+	align      int            // alignment of the entries of a binary bundle
+	head       int            // bytes of the table of a binary bundle
 	entries    []bundler.Entry
-	text       []bundler.TextEntry // the entries of a text bundle
+	text       []bundler.TextEntry // the entries of a text bundle; nil for others
 }
 
 // readBundles reads concatenated bundles and skips zeros between them.

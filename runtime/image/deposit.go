@@ -24,7 +24,7 @@ const (
 type deposit struct {
 	section
 	kind  depositKind
-	index uint32
+	index uint32 // number of the section; 0 for depositDescribed
 	id    string // identifier of a bundled object's section
 	data  []byte
 	at    uint64 // offset of the data in the file

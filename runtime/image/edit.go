@@ -18,7 +18,7 @@ type Edit struct {
 	splices []splice
 }
 
-// splice replaces the bytes from start to end of a file by data.
+// splice replaces the bytes of a file from start up to end, which is excluded, by data.
 type splice struct {
 	start, end uint64
 	data       []byte
@@ -28,7 +28,8 @@ type splice struct {
 // object or executable. In loaded segments, and in sections of HIP and CUDA, the images become zeros, since the program refers
 // to their addresses. Elsewhere the file shrinks. A fat binary in a container is one image.
 //
-// Errors: NotFound if no image is selected, InvalidBinary, and Unsupported for files whose images are not in containers.
+// Errors: NotFound if the file has no images or none is selected, InvalidBinary, and Unsupported for files whose images are not
+// in containers.
 func (r Reader) Drop(label string, file io.ReaderAt, size int64, selects func(*offload.Image) bool) (*Edit, error) {
 	in := &input{r: file, size: uint64(size), left: newBudget(uint64(size))}
 	return drop(label, in, selects)

@@ -22,7 +22,7 @@ type Pool[T any] struct {
 	near    [][]T // per member, the waiting tasks whose data is on it
 	owned   int   // tasks in near
 	common  []T   // waiting tasks without such data, and those of lost members
-	width   int
+	width   int   // maximum number of running tasks of a member
 	turns   []int // members that may have free places, in order of preference
 }
 
@@ -52,7 +52,7 @@ func (p *Pool[T]) Join() {
 	p.near = append(p.near, nil)
 }
 
-// Members returns the state of each member.
+// Members returns the state of each member. Later calls of methods change it.
 func (p *Pool[T]) Members() []Member { return p.members }
 
 // Push adds a task whose data is on a member, or Anywhere.

@@ -75,7 +75,7 @@ type Call struct {
 	root   int
 	data   *Payload
 	sent   []<-chan error
-	got    *Payload // describes the elements of the last message received
+	got    *Payload // describes the elements of the last message received; nil before the first
 }
 
 // begin returns the next collective operation of the group.

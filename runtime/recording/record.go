@@ -17,7 +17,7 @@ const Limit = 1 << 30
 type Recorder struct {
 	session *session.Session
 	stop    func()
-	before  map[uint64][]byte
+	before  map[uint64][]byte // contents of the buffers at Begin, by number of the memory
 
 	mu        sync.Mutex
 	err       error

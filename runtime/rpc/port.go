@@ -152,8 +152,9 @@ func (p *Port) SendN(bytes func(lane int) []byte) error {
 	return err
 }
 
-// RecvN receives the bytes of every lane that the other side sent by SendN. A lane with more than limit bytes is an
-// [offload.InvalidSize] error; its bytes are received and discarded, so that the call can continue.
+// RecvN receives the bytes of every lane that the other side sent by SendN, and then calls use for each lane. If a lane has
+// more than limit bytes, RecvN calls use for none. It discards the bytes, so that the call can continue, and returns an
+// [offload.InvalidSize] error.
 func (p *Port) RecvN(limit int, use func(lane int, data []byte)) error {
 	var data [MaxLanes][]byte
 	var size [MaxLanes]uint64

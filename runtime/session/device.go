@@ -143,7 +143,8 @@ func (d *Device) allQueues() []*Queue {
 	return slices.Clone(d.queues)
 }
 
-// closeQueues closes all queues, and waits for those that another goroutine is closing.
+// closeQueues closes all queues, and waits for those that another goroutine is closing. Then it closes the clock of the
+// device's times.
 func (d *Device) closeQueues(ctx context.Context) error {
 	var errs []error
 	for _, q := range d.allQueues() {

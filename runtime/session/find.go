@@ -105,8 +105,9 @@ func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
 
 func byMaxClass(a, b *platform) int { return cmp.Compare(b.maxClass(), a.maxClass()) }
 
-// best returns the suitable device of the highest class, or an error for id if there is none. It does not open plugins whose
-// devices cannot reach the class least, or exceed that of the best device so far. A plugin with wrong options is an error.
+// best returns the suitable device of the highest class that is not lost, or an error for id if there is none. It does not open
+// plugins whose devices cannot reach the class least, or exceed that of the best device so far. A plugin with wrong options is
+// an error.
 func (s *Session) best(ctx context.Context, id string, least int, suitable func(*Device) bool) (*Device, error) {
 	platforms := slices.Clone(s.platforms)
 	slices.SortStableFunc(platforms, byMaxClass)

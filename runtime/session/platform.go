@@ -16,7 +16,7 @@ type platform struct {
 	plugin  offload.Plugin
 
 	mu      sync.Mutex
-	tried   bool
+	tried   bool // open has opened the plugin or failed; fields below are valid
 	raw     offload.Platform
 	parts   []offload.Platform // of a platform that grows
 	devices []*Device
@@ -34,7 +34,8 @@ type PlatformStatus struct {
 	Err     error                // the error of opening it
 }
 
-// open opens the plugin at the first call. It keeps a failure for later calls, unless ctx caused it.
+// open opens the plugin at the first call. It returns the devices, with those that have joined since. It keeps a failure for
+// later calls, unless ctx caused it.
 func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +183,7 @@ func (s *Session) Joining(ctx context.Context) (list []*Device, more []<-chan st
 	return list, more
 }
 
-// Devices opens all plugins and returns their devices, best first.
+// Devices opens all plugins and returns their devices, best first. It ignores plugins that fail to open.
 func (s *Session) Devices(ctx context.Context) []*Device {
 	var list []*Device
 	for _, p := range s.platforms {

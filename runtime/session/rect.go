@@ -52,7 +52,7 @@ func (b *Buffer) RectBytes(r Rect) (int64, error) {
 
 func (x *box) bytes() int64 { return x.extent[0] * x.extent[1] * x.extent[2] }
 
-// reach returns the number of bytes from the box's first byte to its last.
+// reach returns the number of bytes from the box's first byte to its last, both included. It is 0 for an empty box.
 func (x *box) reach() int64 {
 	if x.bytes() == 0 {
 		return 0

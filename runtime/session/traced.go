@@ -79,7 +79,8 @@ type traced struct {
 	owner  uint64 // of the queue, or of the buffer that is cleared
 }
 
-// begin notes the beginning of a command for the time line and the hook. Without both, it returns the zero value.
+// begin notes the beginning of a command for the time line and the hook. Without both, or if the queue cannot be marked, it
+// returns the zero value.
 func (q *Queue) begin() traced {
 	t := q.device.session.tracer
 	if t == nil {

@@ -25,9 +25,9 @@ type candidate struct{ x, y, err float64 }
 
 // target is a function whose errors are searched.
 type target struct {
-	draw   func(rng *rand.Rand) (x, y float64)
-	errors func(list []candidate) error
-	narrow bool // the type is f32
+	draw   func(rng *rand.Rand) (x, y float64) // returns random arguments
+	errors func(list []candidate) error        // sets the errors of candidates; leaves 0 where it cannot compute them
+	narrow bool                                // the type is f32
 }
 
 func main() {

@@ -165,7 +165,7 @@ var region struct {
 }
 
 // Region calls a target region. Errors: Unsupported if the OpenMP run time cannot bound what l bounds; OutOfResources after
-// maxAbandoned regions that left threads running.
+// maxAbandoned regions that left threads running; [process.ErrInterrupted] after a stop; a [*process.Fault].
 func (c *Caller) Region(fn uintptr, w *Words, l League, stop *atomic.Bool) error {
 	r := &region
 	for !r.TryLock() { // the current region may be endless

@@ -114,7 +114,8 @@ func (c *Copy) written() bool {
 	return true
 }
 
-// end ends the operation, which failed if err is not nil. No memory is used afterwards.
+// end ends the operation, which failed if err is not nil. It waits until no memory is used any more. It returns err, or the
+// operation's failure if err is nil.
 func (c *Copy) end(err error) error {
 	if err != nil {
 		c.Operation.Fail(err)

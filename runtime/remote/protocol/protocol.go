@@ -72,7 +72,7 @@ var constructors = []func() Message{
 	39: func() Message { return new(Abandon) },
 }
 
-// TypeOf returns the number of a message's type.
+// TypeOf returns the number of a message's type. It panics for a type that constructors does not list.
 func TypeOf(p Message) Type {
 	switch p.(type) {
 	case *Hello:
@@ -169,7 +169,8 @@ func Append(buf []byte, p Message, extra int) []byte {
 	return c.Buf
 }
 
-// Parse decodes the message in a frame, which is passed without its length.
+// Parse decodes the message in a frame, which is passed without its length. Byte strings of the message share the frame's
+// memory.
 func Parse(frame []byte) (Message, error) {
 	if len(frame) == 0 || int(frame[0]) >= len(constructors) {
 		return nil, fmt.Errorf("a frame of %d bytes has no known type", len(frame))

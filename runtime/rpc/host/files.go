@@ -80,7 +80,8 @@ func (t *files) close() {
 	t.list = nil
 }
 
-// read reads up to n bytes. If line is set, it stops after a newline.
+// read reads up to n bytes. If line is set, it stops after a newline. It sets ended at the end of the file, and failed after an
+// error.
 func (f *file) read(n int, line bool) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

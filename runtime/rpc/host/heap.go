@@ -31,7 +31,7 @@ type heap struct {
 // chunk is memory that is divided into blocks of one class.
 type chunk struct {
 	Memory
-	used int // blocks
+	used int // number of blocks in use
 }
 
 type freeBlock struct {

@@ -110,7 +110,7 @@ func (t *table) get(number uint64) *declared {
 	return t.list[number-1]
 }
 
-// declare serves OpDeclare. The service must exist.
+// declare serves OpDeclare. A service that the launch is known to lack is an error.
 func (h *Host) declare(l *Launch, p *rpc.Port) error {
 	var text string
 	if err := p.RecvN(maxSignature, func(_ int, b []byte) { text = string(b) }); err != nil {

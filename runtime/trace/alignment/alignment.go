@@ -207,7 +207,7 @@ func (c *Clock) measure() bool {
 
 // bounds are the times of the host between which an event of the device was reached.
 type bounds struct {
-	reference offload.Event
+	reference offload.Event // the event; nil before the first measurement
 	low, high time.Duration
 	at        time.Duration // the time of the host for which they hold
 }
