@@ -21,7 +21,7 @@ type child struct {
 
 	end   sync.Once
 	mu    sync.Mutex
-	ended string // how the process ended
+	ended string // how the process ended; empty before Close has observed that
 }
 
 const (

@@ -10,7 +10,7 @@ import (
 // Access is a range of bytes of a buffer's memory that a command reads or writes.
 type Access struct {
 	Memory   uint64 // identifies the memory, see [session.Buffer.Memory]
-	From, To int64
+	From, To int64  // offsets in the memory; To is behind the last byte
 	Write    bool
 }
 
@@ -69,7 +69,8 @@ func accesses(c *session.Command) (list []Access) {
 	return list
 }
 
-// reach returns the offset of a rectangle's first byte and the bytes from it to the last one.
+// reach returns the offset of a rectangle's first byte, and the number of bytes from it to the last one, both included. Both
+// results are 0 for an empty rectangle.
 func reach(b *session.Buffer, r *session.Rect) (from, size int64) {
 	pitch, last := int64(b.Elem()), int64(0)
 	dims := b.Dims()

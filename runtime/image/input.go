@@ -87,8 +87,8 @@ func (in *input) has(magic []byte) bool {
 // all returns the whole input.
 func (in *input) all() ([]byte, error) { return in.slice(0, in.size) }
 
-// text returns the NUL-terminated string at offset off, which ends before offset end. Its length is charged to the budget of
-// strings.
+// text returns the NUL-terminated string at offset off, and charges its length to the budget of strings. It is an error if
+// there is no NUL before offset end, or the string is longer than maxStringLength.
 func (in *input) text(off, end uint64) (string, error) {
 	end = min(end, in.size)
 	for n := uint64(128); off < end; n *= 8 {

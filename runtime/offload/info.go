@@ -29,7 +29,7 @@ type DeviceInfo struct {
 	Features Features `json:"features"`
 }
 
-// Limits are the maxima of a device. Sizes are in bytes.
+// Limits are the maxima of a device. Sizes are in bytes. A maximum of 0 is unknown, and sessions do not check it.
 type Limits struct {
 	AllocationBytes int64  `json:"allocationBytes"` // one allocation
 	SharedBytes     int    `json:"sharedBytes"`     // shared arrays of one work-group
@@ -74,7 +74,7 @@ type KernelInfo struct {
 	Convention    Convention // of a function in a native image
 	ObservesGroup bool       // results may depend on the group size
 	SharedBytes   int        // statically declared
-	GroupItems    int        // the largest work-group on this device
+	GroupItems    int        // the largest work-group on this device; 0 if unknown
 	Registers     int        // per work-item; 0 if unknown
 
 	DynamicShared bool // launches may state SharedBytes

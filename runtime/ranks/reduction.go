@@ -27,7 +27,8 @@ func Reduces(t offload.Type) bool {
 	return false
 }
 
-// fold combines arrays of equal lengths in order.
+// fold returns a new array, the combination of the arrays of a list in order, element by element. The list is not empty, and
+// its arrays have equal lengths.
 func (r Reduction) fold(t offload.Type, list [][]byte) []byte {
 	result := slices.Clone(list[0])
 	for _, next := range list[1:] {

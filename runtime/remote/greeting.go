@@ -22,7 +22,8 @@ type Process interface {
 // a busy machine is slow.
 const answerTime = 10
 
-// greet sends the first message and waits for the server's answer. limit is the time limit for silence, 0 for none.
+// greet sends the first message and waits for the server's answer. limit is the time limit for silence, 0 for none. If ctx
+// ends, or the server is silent for too long, greet ends the connection and returns an error.
 func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration) (*protocol.Welcome, error) {
 	m := &protocol.Hello{Version: protocol.Version}
 	copy(m.Magic[:], protocol.Magic)

@@ -33,10 +33,11 @@ type growing struct {
 	mu    sync.Mutex
 	next  int // number of the next server
 	parts []offload.Platform
-	more  chan struct{}
+	more  chan struct{} // closed when the next part joins
 }
 
-// grow begins to admit servers beside the peers of a cluster.
+// grow begins to admit servers beside the listed peers, which are open as the platform listed. peers is the number of all
+// listed peers, so that the first server that joins has this number.
 func (c *cluster) grow(ctx context.Context, listed offload.Platform, missing []offload.Missing, peers int) (*growing, error) {
 	admit, err := c.admit(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // maxKept is the maximum number of kept launches per queue, one for each kernel. At the limit both sides drop all.
 const maxKept = 64
 
-// remember stores a kept launch under the number of its kernel.
+// remember stores a kept launch under the number of its kernel. If maxKept launches are kept, it first drops all.
 func remember[T any](kept map[uint64]T, kernel uint64, launch T) {
 	if len(kept) >= maxKept {
 		clear(kept)
@@ -24,8 +24,8 @@ type sentLaunches struct {
 	repeat protocol.Relaunch
 }
 
-// shortest returns the message for a launch: a relaunch if it differs from the newest kept launch of its kernel at most in the values
-// of scalars, else m itself. The message is valid until the next call.
+// shortest returns the message for a launch: a relaunch if it differs from the newest kept launch of its kernel at most in the
+// values of scalars, else m itself. It keeps the launch if it may. The message is valid until the next call.
 func (s *sentLaunches) shortest(m *protocol.Launch) protocol.Message {
 	if !m.IsKept() {
 		return m

@@ -29,7 +29,8 @@ func contextError(ctx context.Context, op string) error {
 	return &offload.Error{Code: code, Op: op, Err: context.Cause(ctx)}
 }
 
-// located returns a copy of a plugin's error with the session's names of the device and the object, where it has none.
+// located returns a copy of a plugin's error with the session's names of the device and the object, where it has none. It
+// returns an error with both names, or of another type, unchanged.
 func located(err error, device, label string) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Device != "" && (e.Label != "" || label == "") {

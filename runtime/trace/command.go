@@ -91,7 +91,8 @@ type repeat struct {
 	args           []byte // of the command, up to its number
 }
 
-// repeated returns the text of a command that repeats. It is made anew where the last command of its slot differs.
+// repeated returns the text that a command shares with others, from its slot in r.repeats. If the last command of that slot
+// differs, repeated first makes the text anew.
 func (r *Recorder) repeated(c *DeviceCommand, program Track) *repeat {
 	t := &r.repeats[uint(c.Place.Line+c.Place.Col+len(c.Kind)+c.Queue.thread)%uint(len(r.repeats))]
 	if t.program == program && t.queue == c.Queue && t.place == c.Place && t.size == c.Size && t.kind == c.Kind && t.name == c.Name {

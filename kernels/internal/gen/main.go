@@ -68,7 +68,7 @@ func modules(m *ir.Module) (map[string][]byte, error) {
 	return files, nil
 }
 
-// host returns the module's f64 functions as Go code.
+// host returns the module's f64 functions, without those of Math.fast, as Go code.
 func host(m *ir.Module) ([]byte, error) {
 	var functions []emitgo.Function
 	for _, k := range m.Kernels {

@@ -75,7 +75,7 @@ func (s *Launch) Grid() *interp.Launch {
 	return &interp.Launch{Size: s.Size, GroupSize: s.Group, Args: s.Dims}
 }
 
-// Located returns the error with the device, kernel and source position of the launch.
+// Located sets the device, kernel and source position of the launch in the error, and returns the error.
 func (s *Launch) Located(e *offload.Error) *offload.Error {
 	e.Pos = s.Pos
 	return e.On(s.device, s.Info.Name)

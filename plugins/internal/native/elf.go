@@ -26,10 +26,10 @@ type object struct {
 	data    []byte // a copy with constructors and destructors hidden from the loader
 	symbols []Symbol
 	needed  []string
-	span    uint64
-	suspect bool // the code may contain system calls of its own
-	threads bool // the code may create threads
-	code    []table
+	span    uint64  // bytes from the base to the end of the last segment
+	suspect bool    // the code may contain system calls of its own
+	threads bool    // the code may create threads
+	code    []table // the executable segments
 
 	init, fini           uint64
 	initArray, finiArray table

@@ -61,7 +61,8 @@ func ReadBinary(data []byte) (Binary, error) {
 	return b, nil
 }
 
-// Align returns the alignment in bytes of the entries' data: 4096, as for HIP, or 1.
+// Align returns the alignment in bytes of the entries' data. It is 4096 if all begin at multiples of that, as for HIP, and
+// otherwise 1.
 func (b *Binary) Align() int {
 	const page = 4096
 	for _, e := range b.Entries {

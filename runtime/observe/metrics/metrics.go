@@ -43,8 +43,8 @@ type series struct {
 	count   uint64
 	seconds float64
 	bytes   int64
-	within  []uint64 // spans within each bucket, not summed
-	errors  map[string]uint64
+	within  []uint64          // number of spans in each bucket, without those in lower ones
+	errors  map[string]uint64 // number of failed spans by code
 }
 
 // Observe counts a span: it is an [observe.Hook].

@@ -26,7 +26,7 @@ type Device interface {
 
 // copier copies pieces of a box: bytes of host-accessible memory, or a buffer with a queue of the device.
 type copier struct {
-	visible, scratch []byte
+	visible, scratch []byte // one of the two is nil: all of the memory if the host can access it, otherwise a buffer
 	queue            offload.Queue
 }
 

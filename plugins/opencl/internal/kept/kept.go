@@ -18,7 +18,7 @@ type Pool[T any] struct {
 	release func(T) error
 
 	mu    sync.Mutex
-	kept  int64
+	kept  int64 // bytes of the blocks in free
 	free  map[Class][]T
 	ended bool
 }
