@@ -548,8 +548,8 @@ func (l *lane) failed(n uint64, err error) {
 	}
 }
 
-// caused replaces the decoded cause of a launch's error by the original with the same text, which is one of failures or the
-// cause of one. It changes and returns err. It returns err unchanged if there is none.
+// caused replaces the decoded cause of a launch's error by the original with the same text. The original is one of failures or
+// the cause of one. It changes and returns err, which stays unchanged if no original matches or err has no cause.
 func caused(err error, failures []error) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Err == nil {

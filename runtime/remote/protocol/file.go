@@ -53,7 +53,7 @@ func (m *FileRequest) Code(c *wire.Coder) {
 	c.Bytes(&m.Data)
 }
 
-// FileAnswer answers a FileRequest. After a failed read or write it also has what was done before the failure.
+// FileAnswer answers a FileRequest. After a failed read or write it also has the data or byte count from before the failure.
 type FileAnswer struct {
 	Call  uint64
 	Value int64  // number of an opened file, written bytes or position
