@@ -46,8 +46,8 @@ func (t *T) raw() (r *raw, close func()) {
 	}
 }
 
-// misuses issues commands on a block of at least 64 bytes, and returns the error of each by the command's name, nil where it
-// was accepted. If it cannot allocate a block of its own, it issues none and returns only that error.
+// misuses issues commands on a block of at least 64 bytes. It returns the error of each by the command's name, nil where it was
+// accepted. If it cannot allocate a block of its own, it issues none and returns only that error.
 func (r *raw) misuses(m offload.Memory) map[string]error {
 	span := offload.Span{Memory: m, Size: 64}
 	own, err := r.device.Allocate(64, offload.DeviceMemory)
