@@ -105,8 +105,8 @@ type Engine struct {
 	closed   atomic.Bool
 }
 
-// Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own
-// queues, so faults of its kernels do not affect other engines.
+// Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own queues, so
+// faults of its kernels do not affect other engines, unless the device is lost.
 func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if r.ended.Load() {
 		return nil, contract.Errorf(contract.Closed, "new engine", "the runtime is closed")

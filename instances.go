@@ -20,8 +20,8 @@ import (
 // number of instances on it.
 type DeviceChoice = placement.Choice
 
-// Choices returns the devices that run the pipeline, in order of their first instances. After an instance ended, such as on a lost
-// device, the next one chooses again.
+// Choices returns the devices that run the pipeline, in order of their first instances. After an instance ended, such as on a
+// lost device, the next one chooses again. While there is no instance, Choices returns the device of the first one.
 func (p *Pipeline) Choices() []DeviceChoice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,8 @@ type program interface {
 
 func (i *instance) device() string { return i.pipeline.Choice().Device }
 
-// load makes a busy instance and adds it to p.live. needed tells whether a run waits for the instance.
+// load makes a busy instance, adds it to p.live, and reports the load or its failure to the hook. needed tells whether a run
+// waits for the instance.
 func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, failed error) {
 	start := time.Now()
 	var of *Pipeline // that a run waits for
@@ -112,8 +113,9 @@ func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, fai
 	}}, nil
 }
 
-// take returns an idle instance, a new one, or the next that becomes idle. Idle instances whose device is lost are replaced. It
-// fails if ctx ends, the pipeline is closed, or the load of a new one fails.
+// take returns an idle instance, a new one, or the next that becomes idle. The run counts as busy until leave or giveBack ends
+// it, or take fails. Idle instances whose device is lost are replaced. It fails if ctx ends, the pipeline is closed, or the load
+// of a new one fails.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if p.isEnded() {

@@ -237,8 +237,9 @@ func (v *Value) noDefault(ctx context.Context, path string, fields []config.Fiel
 	return nil
 }
 
-// misfitOf returns the error of a field's decoding with the name of the field. That of a secret field has neither a part of the
-// value nor code of the script.
+// misfitOf returns err, the error of a field's decoding, with the name of the field. If err is no diagnostic, it is returned as
+// it is, unless the field is secret. The error of a secret field has the value's kind, but no part of the value and no code of
+// the script.
 func misfitOf(f *config.Field, fields []config.Field, place string, kind Kind, err error) error {
 	var d *diag.Diagnostic
 	switch {
@@ -286,7 +287,7 @@ func holdSecret(fields []config.Field) bool {
 	return slices.ContainsFunc(fields, func(f config.Field) bool { return f.Secret || convert.HoldsSecret(f.Type) })
 }
 
-// place returns the position of the value in its module's source, or the file.
+// place returns the position of the value in its module's source, or path if the position is unknown.
 func (v *Value) place(path string) string {
 	if v.exports != nil && len(v.steps) > 0 {
 		name, _ := v.steps[0].(string)
@@ -347,7 +348,7 @@ func lineOf(file string, line int) string {
 }
 
 // unknownNames returns an error for each name that is no field and has none below it. It also returns one for each group of
-// fields whose value is no map.
+// fields whose value is neither nil nor a map. above is the prefix of the names in values: "" or one that ends in a dot.
 func unknownNames(file, above string, values map[string]any, fields []config.Field) (failed []error) {
 	for _, key := range sortedKeys(values) {
 		name := above + key
@@ -385,8 +386,8 @@ func tableOf(value any) (map[string]any, bool) {
 }
 
 // FromEnvironment returns environment variables as a source: PREFIX_SERVER_MAX_SIZE is the field server.maxSize. Unset variables
-// leave their fields. A list is written a,b and a map x=1,y=2. Other variables with the prefix are errors if they name a struct, or
-// are a letter away from a setting that is not set.
+// leave their fields. A list is written a,b and a map x=1,y=2. Other variables with the prefix are errors if they name a struct,
+// or are a letter away from a setting that is not set. With the prefix "" they are ignored.
 func FromEnvironment(prefix string) Source {
 	at := func(f *config.Field) string { return "the environment variable " + variable(prefix, f.Path) }
 	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
@@ -492,10 +493,10 @@ func variable(prefix string, path []string) string {
 	return prefix + "_" + b.String()
 }
 
-// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a
-// set, whose other flags are parsed, too. A flag of a list or map that is repeated adds to it. The help of the set shows the
-// value that a setting has without its flag. Secrets have flags only if their tag says `orepl:"name,flag"`, since others see
-// the command lines of programs. The error is flag.ErrHelp if the arguments ask for help.
+// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set,
+// whose other flags are parsed, too. The flag of a list or map replaces the value of earlier sources, and adds to it if
+// repeated. The help of the set shows the value that a setting has without its flag. Secrets have flags only if their tag says
+// `orepl:"name,flag"`, since others see the command lines of programs. The error is flag.ErrHelp if the arguments ask for help.
 func FromFlags(set *flag.FlagSet, arguments []string) Source {
 	at := func(f *config.Field) string {
 		if !f.Flag {

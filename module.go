@@ -29,7 +29,7 @@ type Function struct {
 	// encoded, and its error is thrown. The context of a first parameter of type context.Context ends with the running call.
 	// A [lang.NativeFunc] takes the interpreter's values without reflection, for very frequent calls.
 	Func any
-	// Async runs Func on its own goroutine; the script receives a promise.
+	// Async runs Func on its own goroutine; the script receives a promise. It has no effect on a [lang.NativeFunc].
 	Async bool
 	// Signature is the TypeScript signature for help and declarations, such as "(path: string): number"; default: derived
 	// from Func.

@@ -126,8 +126,9 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 	return r.session.Register(ctx, label, data)
 }
 
-// Close ends what the devices still run, returns the failures that no script has handled, and releases all resources. All engines
-// must be closed before. [Runtime.Shutdown] waits for the devices.
+// Close ends what the devices still run, returns the failures that no script has handled, and releases all resources. All
+// engines must be closed before. Close does not wait for the devices, as [Runtime.Shutdown] does. Later calls of either return
+// nil.
 func (r *Runtime) Close() error {
 	if !r.ended.CompareAndSwap(false, true) {
 		return nil

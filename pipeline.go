@@ -195,7 +195,8 @@ var errNotLoaded = contract.Errorf(contract.InvalidArgument, "run", "the pipelin
 // runKey is the key of a context's value that marks the calls of a pipeline's run.
 type runKey struct{ *Pipeline }
 
-// enter waits for a slot. It fails if ctx or the pipeline ends, or if a run of the pipeline would wait for itself.
+// enter takes a slot, for which it may wait. The caller ends its use by a receive from p.slots. enter fails if ctx or the
+// pipeline ends, or if a run of the pipeline would wait for itself.
 func (p *Pipeline) enter(ctx context.Context) error {
 	select {
 	case <-p.ended:
@@ -306,7 +307,8 @@ func stillRunning(ctx context.Context) error {
 var errOwnRun = contract.Errorf(contract.InvalidArgument, "shutdown", "a function that a run of the pipeline calls would wait for the run").
 	WithHint("call Close, which does not wait; or call Shutdown on another goroutine, with a context that is not the run's")
 
-// calls reports whether ctx or the goroutine is that of a function that a run of p calls.
+// calls reports whether a run of p waits for the caller. The caller is then a function that the run calls, which is recognised
+// by ctx or the goroutine, or a hook during a load for the run.
 func (p *Pipeline) calls(ctx context.Context) bool {
 	if ctx.Value(p.key) != nil {
 		return true
@@ -334,7 +336,8 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// inputs converts d to the inputs of a run, sorted by name. The error has every value whose type does not fit.
+// inputs converts d to the inputs of a run, sorted by name. The error has every value with a wrong type, a negative extent or
+// too few bytes.
 func (p *Pipeline) inputs(d Data) ([]pipelines.Input, error) {
 	list := make([]pipelines.Input, 0, len(d))
 	for name, value := range d {
@@ -361,7 +364,7 @@ func (p *Pipeline) inputs(d Data) ([]pipelines.Input, error) {
 	return nil, oneOf(failed)
 }
 
-// goElements are the types of Go for elements; bytes hold booleans and records.
+// goElements maps element types to Go types. Booleans and records, which are not in it, are held as bytes.
 var goElements = map[string]string{"f64": "float64", "f32": "float32", "f16": "uint16", "bf16": "uint16", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64"}
 
 // wanted describes the Go values of an input or parameter, or returns "" for a name that is not declared.
@@ -493,7 +496,7 @@ func oneOf(failed []error) error {
 }
 
 // numberOf converts a number, boolean or string of any Go type to the form of [pipelines.Input]. It returns false for any other
-// value.
+// value and for a nil *big.Int.
 func numberOf(x any) (any, bool) {
 	if n, ok := x.(*big.Int); ok {
 		return n, n != nil

@@ -138,8 +138,8 @@ func (o *EngineOptions) denyRest() *ownFiles {
 
 // ownFiles holds the scripts that a program names, which may be read whatever the policy says. It is safe for concurrent use.
 type ownFiles struct {
-	dir    string // the base of relative paths
-	others func(string) error
+	dir    string             // the base of relative paths
+	others func(string) error // the policy for other files; nil with [EngineOptions.Files], where the engine asks no policy
 
 	mu    sync.Mutex
 	names map[string]func(string) error // tests whether a path is that of the file, by the path that the program passed

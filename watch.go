@@ -28,8 +28,9 @@ type WatchOptions struct {
 	// Canary has the inputs of a trial run of each version, also of the first one. Its outputs are dropped. Without it, new versions
 	// that only launch kernels are refused if a kernel does not compile. No trial run is counted or reported as a run.
 	Canary Data
-	// OnReload receives the result of each reload: nil, or why the old version stays. It runs on the watcher's goroutine. It may call
-	// Close and Shutdown, but not wait for another goroutine that does.
+	// OnReload receives the result of each reload: nil, or why the old version stays. A reload that is cancelled since files
+	// changed again has no result. Without OnReload, errors are logged. It runs on the watcher's goroutine. It may call Close
+	// and Shutdown, but not wait for another goroutine that does.
 	OnReload func(error)
 }
 
@@ -55,10 +56,10 @@ type Watched struct {
 }
 
 // Watch loads a pipeline and looks for changes of the files that it read while it loaded. Changed files are loaded as a new
-// version. It replaces the old one if it loads, takes the inputs and parameters of the first one, has its outputs and passes the trial
-// run. Later runs use it; current ones end on the old version, which is then closed. A reload that fails for want of time, memory or a
-// device is tried again, later each time. If the files change during a reload, it is cancelled and the next one begins. The watcher ends
-// with ctx or Close.
+// version. It replaces the old one if it loads, takes the inputs and parameters of the first one, has its outputs and passes the
+// trial run. Later runs use it; current ones end on the old version, which is then closed. A reload is tried again, later each
+// time, if it fails for lack of time, memory or a device, is cancelled, or crashes the pipeline's process. If the files change
+// during a reload, it is cancelled and the next one begins. The watcher ends with ctx or Close.
 func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ const settle = 20 * time.Millisecond
 // written.
 const emptyLooks = 10
 
-// emptied reports whether a file is empty that was not when it was loaded.
+// emptied reports whether a file is empty that was not when it was loaded. Both lists have the same files in the same order.
 func emptied(now, loaded []version) bool {
 	for i := range now {
 		if i < len(loaded) && now[i].Empty() && !loaded[i].Empty() {

@@ -110,7 +110,8 @@ func Values(typ string) []string {
 	return list
 }
 
-// ParameterTypes returns the types of the function's parameter i, one for each overload that has this parameter.
+// ParameterTypes returns the types of the function's parameter i, counted from 0, one for each overload that has this parameter
+// with a type.
 func (e *Entry) ParameterTypes(i int) []string {
 	var list []string
 	for signature := range strings.Lines(e.Signature) {
@@ -147,7 +148,8 @@ func parametersOf(signature string) int {
 	return -1
 }
 
-// inBrackets returns the text between an opening bracket at its start and the matching bracket, or "" if none matches.
+// inBrackets returns the part of text between the opening bracket with which text starts and the matching bracket, or "" if none
+// matches.
 func inBrackets(text string) string {
 	depth := 0
 	for i := range len(text) {
@@ -163,7 +165,7 @@ func inBrackets(text string) string {
 	return ""
 }
 
-// topLevel splits a text at separators outside brackets, quotes and comments.
+// topLevel splits a text at separators outside brackets, single quotes and block comments.
 func topLevel(text, separators string) []string {
 	var parts []string
 	depth, start := 0, 0

@@ -188,7 +188,7 @@ func (r *Run) fail(code offload.Code, format string, args ...any) *offload.Error
 	return offload.Errorf(code, r.op, format, args...).On(r.Queue.Device().ID(), r.Label)
 }
 
-// make returns a new array with unspecified contents.
+// make returns a new array with unspecified contents. Without dims it has one dimension of one element.
 func (r *Run) make(t ir.Type, dims []int) (Array, error) {
 	return r.allocate(ir.Elem{Scalar: t}, dims, r.Label)
 }

@@ -52,8 +52,8 @@ type result struct {
 // optionKeys are the options of all operations.
 var optionKeys = []string{"queue", "label"}
 
-// begin reads the options of a call, which follow the other arguments, and chooses its queue. If that fails, the call has an error and
-// no Run.
+// begin reads the options of a call, which follow the other arguments, and chooses its queue. known lists the operation's own
+// options. If no queue can be chosen, the call has an error and no Run. After a wrong option it has both.
 func begin(ops *array.Ops, h offloadjs.Host, op string, d *session.Device, args []goja.Value, known ...string) *call {
 	c := &call{Host: h, op: op, args: slices.Clone(args), device: d}
 	for len(c.args) > 0 && goja.IsUndefined(c.args[len(c.args)-1]) {
@@ -182,7 +182,7 @@ func (c *call) oneShape(n int) {
 	}
 }
 
-// integer reads a number that is an integer.
+// integer reads a number or BigInt that is an integer of at most 2⁵³ in magnitude. For other values the call gets an error.
 func (c *call) integer(what string, v goja.Value) int {
 	x := c.number(what, v)
 	if c.err == nil && (x != math.Trunc(x) || math.Abs(x) > 1<<53) {
@@ -192,7 +192,7 @@ func (c *call) integer(what string, v goja.Value) int {
 	return int(x)
 }
 
-// number reads a number or a BigInt.
+// number reads a number, or rounds a BigInt to one. For other values the call gets an error, and the result is 0.
 func (c *call) number(what string, v goja.Value) float64 {
 	switch {
 	case v == nil || goja.IsUndefined(v):
@@ -370,7 +370,8 @@ func (c *call) operandAt(i int) array.Operand {
 	return o
 }
 
-// operand reads a buffer, a number, a BigInt or a boolean.
+// operand reads a buffer, a number, a BigInt of 64 bits or a boolean. For other values the call gets an error. what names the
+// operand in it.
 func (c *call) operand(what string, v goja.Value) array.Operand {
 	if b, ok := c.Host.Elements(v); ok {
 		return array.In(array.Array{Buffer: b.Buffer, Elem: b.Elem})
@@ -440,7 +441,8 @@ func fits(t ir.Type, x float64) bool {
 	return x == math.Trunc(x) && x >= low && x <= high
 }
 
-// bits converts a value to the bits of an element.
+// bits converts a value to the bits of an element of type t. A number other than 0 is true. For a value that does not fit, the
+// call gets an error.
 func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
 	if v != nil && goja.IsNumber(v) && t == ir.Bool {
 		if v.ToFloat() != 0 {
@@ -540,7 +542,8 @@ func appendConstant(key []byte, h offloadjs.Host, v goja.Value) ([]byte, bool) {
 	return key, false
 }
 
-// result returns a new buffer as a value of the script.
+// result returns a new buffer as a value of the script, or err if it is not nil. While commands are recorded, c.results gets the
+// value.
 func (c *call) result(a array.Array, err error) (goja.Value, error) {
 	if err != nil {
 		return nil, err
@@ -552,7 +555,8 @@ func (c *call) result(a array.Array, err error) (goja.Value, error) {
 	return v, nil
 }
 
-// value returns a promise of the only element of an array, which is then freed. A 64-bit integer is a Number if narrow is set.
+// value returns a promise of the only element of an array, or err if it is not nil. It frees the array. A 64-bit integer is a
+// Number if narrow is set.
 func (c *call) value(a array.Array, err error, narrow bool) (goja.Value, error) {
 	if err != nil {
 		return nil, err

@@ -216,7 +216,7 @@ func (h Host) Read(op string, q *session.Queue, b Elements, finish func(data []b
 	})
 }
 
-// Value returns an element as a value of the script.
+// Value returns the element at the start of data as a value of the script.
 func (h Host) Value(e ir.Elem, data []byte) goja.Value {
 	return element.FieldValue(h.m.VM, e, nil, data)
 }
@@ -268,7 +268,7 @@ func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return element.TypedArray(v)
 }
 
-// Owner returns the owner of the engine's objects in the session.
+// Owner returns the number under which the session knows the engine as the owner of objects.
 func (h Host) Owner() uint64 { return h.m.queues.Owner() }
 
 // Device returns the device of a script's value, or nil.

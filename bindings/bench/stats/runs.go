@@ -15,8 +15,8 @@ type Row struct {
 // Shares are the shares of the processors' time that other programs used during two runs, from 0 to 1.
 type Shares struct{ Old, New float64 }
 
-// explained returns the part of a logarithm of a ratio that other programs explain. A program on all processors takes 1/(1-share) as
-// long beside them.
+// explained returns the part of change, the logarithm of the ratio of new to old times, that other programs explain. Beside them
+// a program that uses all processors takes 1/(1-share) times as long.
 func (s Shares) explained(change float64) float64 {
 	return min(max(change, math.Log1p(-clampShare(s.Old))), -math.Log1p(-clampShare(s.New)))
 }
@@ -39,8 +39,8 @@ const (
 	Familywise = 0.05
 	// fewestRows is the number of rows from which on their scatter is the variance between runs.
 	fewestRows = 8
-	// quiet is the standard deviation between runs of a quiet machine. The scatter of the rows is limited to it, or to that of samples
-	// within a run: more is a change of the program.
+	// quiet is the standard deviation between runs of a quiet machine. The scatter of the rows is limited to it, or to that of
+	// samples within a run if greater, plus what other programs explain. More is a change of the program.
 	quiet = 0.02
 	// tails are the degrees of freedom of the deviations between runs. Single rows react to other programs more than most.
 	tails = 4
@@ -176,7 +176,8 @@ func combine(within, between float64, samples int) (spread, freedom float64) {
 	return math.Sqrt(w + b), max((w+b)*(w+b)/(w*w/float64(max(samples, 1))+b*b/tails), 1)
 }
 
-// ofRuns returns the standard error of the difference of one more run and the mean of the medians of some, and its degrees of freedom.
+// ofRuns returns the standard error of the difference between the logarithm of one more run's median and the mean of those of
+// medians. It also returns its degrees of freedom. There must be at least two medians.
 func ofRuns(medians []float64) (spread, freedom float64) {
 	n := float64(len(medians))
 	mean, squares := 0.0, 0.0

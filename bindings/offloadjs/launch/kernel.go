@@ -55,10 +55,10 @@ func (k *Kernel) Params() []string { return k.params }
 // specialization is a kernel compiled for one signature, with its program on each device.
 type specialization struct {
 	*kernel.Compiled
-	types    []kernel.Arg    // argument types of the signature
-	scalars  []contract.Type // types of the scalar parameters
-	library  *session.Library
-	on       map[*session.Device]*session.Call // rebound for every launch
+	types    []kernel.Arg                      // argument types of the signature
+	scalars  []contract.Type                   // types of the scalar parameters
+	library  *session.Library                  // nil until the first launch
+	on       map[*session.Device]*session.Call // the program on each device that has run it, rebound for every launch
 	shapes   *shapes                           // shapes of its launches; nil if the kernel does not observe groups
 	calls    bool                              // the kernel calls services
 	rows     map[int]bool                      // cached results of byRows, by parameter
@@ -69,7 +69,8 @@ type specialization struct {
 	told     bool                              // the compiler's warnings of changed numbers were printed
 }
 
-// Create implements kernel(fn, options?) and kernel(signature, fn, options?).
+// Create implements kernel(fn, options?) and kernel(signature, fn, options?). With a signature the kernel is compiled now, else
+// by its first launch.
 func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 	const op = "kernel"
 	args := call.Arguments
@@ -152,7 +153,8 @@ func (m *Module) parseKernel(fn goja.Value, name string) (*Kernel, error) {
 		captures: m.capture.VariablesOf(info)}, nil
 }
 
-// setSignature parses a signature such as {a: f32, x: [f32], m: [f32, 2]}.
+// setSignature sets the signature of k from an object such as {a: f32, x: [f32], m: [f32, 2]}. The object must have all
+// parameters of k in their order, and no other property.
 func (m *Module) setSignature(k *Kernel, o *goja.Object) error {
 	const op = "kernel"
 	keys := o.Keys()
@@ -184,8 +186,8 @@ func (m *Module) setSignature(k *Kernel, o *goja.Object) error {
 	return nil
 }
 
-// specialize returns the kernel compiled for argument types, from a cache if possible. With overflows set, integer overflow is
-// a fault.
+// specialize returns the kernel compiled for argument types, from a cache if possible, and makes it k.last. With overflows set,
+// integer overflow is a fault.
 func (m *Module) specialize(k *Kernel, args []kernel.Arg, overflows bool) (*specialization, error) {
 	key, compiled := m.key[:0], k.compiled
 	if overflows {
@@ -303,7 +305,7 @@ type Options struct {
 	Overflows     bool // the option checks is 'overflow'
 }
 
-// parsedOptions are launch options with the key of their object.
+// parsedOptions are the launch options that were parsed last, with the key of their object. known is false if there are none.
 type parsedOptions struct {
 	known bool
 	key   option.Key
@@ -624,7 +626,8 @@ func (m *Module) badArgument(k *Kernel, i int, v goja.Value) error {
 	return e.WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 }
 
-// bindArgs converts the arguments to the parameter types of a specialization.
+// bindArgs converts the arguments to the parameter types of a specialization, and notes numbers that this changes. passed has
+// the buffer of each argument, or nil. The result is in scratch memory, valid until the next launch.
 func (m *Module) bindArgs(k *Kernel, s *specialization, values []goja.Value, passed []*buffers.Buffer) ([]session.Arg, error) {
 	bound := m.bound[:0]
 	for i, v := range values {
