@@ -24,7 +24,7 @@ func (r *Run) fresh(op string, x Array, dims []int, texts []string, params ...in
 	return out, nil
 }
 
-// gather stores the elements of x at computed indices in out.
+// gather stores an element of x in each element of out. texts compute its indices; see fresh. For an empty out it does nothing.
 func (r *Run) gather(op string, out, x Array, texts []string, params ...int) error {
 	if out.Len() == 0 {
 		return nil
@@ -403,8 +403,8 @@ func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
 	return r.launch(&program{name: r.op, text: "(g, out, x, at) => { out[g.y][g.x + at] = x[g.y][g.x] }"}, []int{n, rows}, nil, in(to), in(from), i32(offset))
 }
 
-// Take returns the elements at indices: along an axis, or in row-major order for [All]. A negative index counts from the end. An index
-// outside is a fault of the launch.
+// Take returns the elements at indices: along an axis, or in row-major order for [All]. The result has the extents of indices in
+// place of the axis, or of the whole shape. A negative index counts from the end. An index outside is a fault of the launch.
 func (r *Run) Take(x, indices Array, axis int) (Array, error) {
 	end, err := r.begin("take", x, indices)
 	if err != nil {
@@ -527,8 +527,9 @@ func (r *Run) Put(x, indices Array, values Operand) error {
 	return r.launch(p, []int{1, n}, nil, in(flat), in(at), values.arg())
 }
 
-// Diff returns the differences of adjacent elements along an axis for order 1, the differences of these for order 2, and so on. Order 0
-// is a copy. The difference of booleans is whether they differ.
+// Diff returns the differences of adjacent elements along an axis for order 1, the differences of these for order 2, and so on.
+// Order 0 is a copy, and a negative one an error. If the axis has no more elements than the order, the result is empty. The
+// difference of booleans is whether they differ.
 func (r *Run) Diff(x Array, order, axis int) (Array, error) {
 	end, err := r.begin("diff", x)
 	if err != nil {

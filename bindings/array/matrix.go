@@ -39,7 +39,8 @@ func (r *Run) MatMulByOpenBLAS(a, b Array) (Array, error) {
 	return r.product(a, b, func(a, b, c Array, shape []int, _ ir.Type) error { return r.multiplyBy(on, t, a, b, c, shape) })
 }
 
-// multiplyBy issues a call of OpenBLAS for each panel of rows of each matrix.
+// multiplyBy issues a call of OpenBLAS for each panel of rows of each matrix. shape has the numbers of matrices, rows and
+// columns of c. If the rows of a are empty, it fills c with zeros.
 func (r *Run) multiplyBy(on *session.Kernel, t offload.Type, a, b, c Array, shape []int) error {
 	planes, m, n, k := shape[0], shape[1], shape[2], a.Dims()[2]
 	r.records.fail() // rare
@@ -234,7 +235,8 @@ func (r *Run) multiplyPanels(a, b, c Array, acc ir.Type, tiles int) error {
 	return nil
 }
 
-// Dot returns the sum of the products of two arrays' elements; of matrices it is their product. See [Run.MatMul].
+// Dot returns the sum of the products of two arrays' elements, in the type of [SumType]. If one of the arrays has more than one
+// dimension, it returns the product of [Run.MatMul].
 func (r *Run) Dot(a, b Array) (Array, error) {
 	end, err := r.begin("dot", a, b)
 	if err != nil {
@@ -274,7 +276,8 @@ func (r *Run) Outer(a, b Array) (Array, error) {
 	return r.Zip("outer", Text("(a, b) => a * b"), ir.Void, In(column), In(row))
 }
 
-// Trace returns the sum of the diagonal of a matrix that begins at column k, or at row −k.
+// Trace returns the sum of the diagonal of a matrix that begins at column k, or at row −k if k is negative. Its type is that of
+// [SumType].
 func (r *Run) Trace(x Array, k int) (Array, error) {
 	end, err := r.begin("trace", x)
 	if err != nil {
@@ -301,7 +304,7 @@ func (r *Run) Trace(x Array, k int) (Array, error) {
 	return r.reduce(diagonal, All, false, d, d.acc, "v => v")
 }
 
-// Norm returns the square root of the sum of the squares along an axis, or of all elements.
+// Norm returns the square root of the sum of the squares along an axis, or of all elements. Its type is that of [MeanType].
 func (r *Run) Norm(x Array, axis int, keep bool) (Array, error) {
 	end, err := r.beginJoined("norm", x)
 	if err != nil {

@@ -53,7 +53,7 @@ func productOf(t ir.Type) reduction {
 	return reduction{acc: t, pre: convert(t), op: "(a, b) => a * b", identity: fmt.Sprintf("() => %s(1)", t), total: true}
 }
 
-// extremes are the greatest and least values of the integer types.
+// extremes has the greatest and the least value of each integer type of values, in this order, as texts of kernels.
 var extremes = map[ir.Type][2]string{
 	ir.I32: {"i32(2147483647)", "i32(-2147483648)"}, ir.U32: {"u32(4294967295)", "u32(0)"},
 	ir.I64: {"i64(9223372036854775807n)", "i64(-9223372036854775808n)"}, ir.U64: {"u64(18446744073709551615n)", "u64(0)"},
@@ -101,7 +101,7 @@ func (d *reduction) bind(p *program, pre, post string) *program {
 }
 
 // reduce returns the reduction of x along an axis, or of all elements. t is the type of the result's elements, which post
-// computes.
+// computes. If keep is set, the reduced axes stay with the extent 1.
 func (r *Run) reduce(x Array, axis int, keep bool, d reduction, t ir.Type, post string) (Array, error) {
 	if axis != All {
 		at, err := r.axis(x, axis)
@@ -121,7 +121,8 @@ func (r *Run) reduce(x Array, axis int, keep bool, d reduction, t ir.Type, post 
 	return out, nil
 }
 
-// reduceInto reduces an axis of an array, or all elements.
+// reduceInto stores the reduction of x along an axis, or of all elements, in out. The reduction of no elements is the identity
+// if d.total is set, else an error.
 func (r *Run) reduceInto(out, x Array, axis int, d reduction, post string) error {
 	outer, n, inner := around(x.Dims(), axis)
 	if n == 0 {
@@ -248,7 +249,8 @@ func (r *Run) fillIdentity(out Array, d reduction, post string) error {
 	return r.launch(p, []int{int(out.Len())}, nil, in(flat))
 }
 
-// Sum returns the sum along an axis, or of all elements. Its type is that of [SumType].
+// Sum returns the sum along an axis, or of all elements for [All]. Its type is that of [SumType]. If keep is set, the reduced
+// axes stay with the extent 1, as in all reductions.
 func (r *Run) Sum(x Array, axis int, keep bool) (Array, error) {
 	return r.arithmetic("sum", x, axis, keep, sumOf(SumType(x.Elem.Scalar)))
 }
@@ -258,12 +260,12 @@ func (r *Run) Prod(x Array, axis int, keep bool) (Array, error) {
 	return r.arithmetic("prod", x, axis, keep, productOf(SumType(x.Elem.Scalar)))
 }
 
-// Min returns the least element along an axis, or of all. NaN is less than any number.
+// Min returns the least element along an axis, or of all. NaN is less than any number. There must be an element.
 func (r *Run) Min(x Array, axis int, keep bool) (Array, error) {
 	return r.extreme("min", x, axis, keep)
 }
 
-// Max returns the greatest element along an axis, or of all. NaN is greater than any number.
+// Max returns the greatest element along an axis, or of all. NaN is greater than any number. There must be an element.
 func (r *Run) Max(x Array, axis int, keep bool) (Array, error) {
 	return r.extreme("max", x, axis, keep)
 }
@@ -351,7 +353,7 @@ func (r *Run) divideBy(x Array, n float64) error {
 }
 
 // Reduce returns the reduction along an axis, or of all elements, by an associative function of two elements. Elements are
-// combined with their neighbours, in their order. The result has the type of the elements' values.
+// combined with their neighbours, in their order. The result has the type of the elements. There must be an element.
 func (r *Run) Reduce(fn Function, x Array, axis int, keep bool) (Array, error) {
 	t := x.Elem.Scalar
 	return r.reduceBy(x, axis, keep, reduction{acc: t.Value(), pre: "v => v", user: fn, ordered: true})

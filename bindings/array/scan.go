@@ -13,20 +13,22 @@ const (
 	scanGroup = 32             // items of a group that adds prefixes
 )
 
-// CumSum returns the sums of the elements up to each along an axis, or in row-major order. Its type is that of [SumType].
+// CumSum returns the cumulative sums, in the type of [SumType]. Each includes the element at its place. The order is along an
+// axis, or row-major for [All]; the result then has one dimension.
 func (r *Run) CumSum(x Array, axis int) (Array, error) {
 	d := sumOf(SumType(x.Elem.Scalar))
 	return r.scanAxis("cumsum", x, axis, d, d.acc)
 }
 
-// CumProd returns the products of the elements up to each along an axis, or in row-major order. Its type is that of [SumType].
+// CumProd returns the cumulative products, with the type, order and shape of [Run.CumSum].
 func (r *Run) CumProd(x Array, axis int) (Array, error) {
 	d := productOf(SumType(x.Elem.Scalar))
 	d.identity, d.ordered = "", true
 	return r.scanAxis("cumprod", x, axis, d, d.acc)
 }
 
-// Scan returns the reductions of the elements up to each by an associative function; see [Run.Reduce].
+// Scan returns the inclusive scan by an associative function, in the type of the elements. Order and shape are those of
+// [Run.CumSum], and the function is that of [Run.Reduce].
 func (r *Run) Scan(fn Function, x Array, axis int) (Array, error) {
 	t := x.Elem.Scalar
 	return r.scanAxis("scan", x, axis, reduction{acc: t.Value(), pre: "v => v", user: fn, ordered: true}, t)
@@ -131,7 +133,8 @@ func (r *Run) scanRows(out, x Array, rows, n int, d reduction) error {
 	return r.launch(p, []int{blocks * group, rows}, []int{group, 1, 1}, in(from), in(totals), in(to))
 }
 
-// reduceBlocks reduces each block of span elements of the rows of a matrix.
+// reduceBlocks reduces each block of span elements of the rows of the matrix x to an element of out. The last block of a row may
+// be shorter.
 func (r *Run) reduceBlocks(out, x Array, d *reduction, span int) error {
 	e := stored(x)
 	src, _, err := r.around(e, 1)
@@ -190,7 +193,8 @@ func (r *Run) extremePlace(op, better string, x Array, axis int, keep bool) (Arr
 	return out, r.placeRows(out, x, rows, n, better)
 }
 
-// findRows finds the place of the best element of each row. It finds the block with the best element first.
+// findRows stores the index of the best element of each row of n elements in out. better is "<" for the least or ">" for the
+// greatest. It finds the block with the best element first.
 func (r *Run) findRows(out, x Array, rows, n int, better string) error {
 	d := extremeOf(x.Elem.Scalar, map[string]string{"<": "min", ">": "max"}[better])
 	from, err := r.as(x, rows, n)

@@ -327,7 +327,8 @@ func (r *Run) Quantile(x Array, q []float64) (Array, error) {
 }
 
 // QuantileAxis returns the quantiles of an axis, or of all elements, for numbers from 0 to 1, by linear interpolation between
-// sorted elements. They are NaN if an element is NaN. The result begins with an axis for the numbers.
+// sorted elements. They are NaN if an element is NaN. The result begins with an axis for the numbers. If keep is set, the
+// reduced axes stay with the extent 1. Without elements there is an error.
 func (r *Run) QuantileAxis(x Array, q []float64, axis int, keep bool) (Array, error) {
 	return r.quantiles(x, []int{len(q)}, q, axis, keep)
 }

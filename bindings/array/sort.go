@@ -329,8 +329,8 @@ func (r *Run) order(compare Function, x Array, descending bool) (Function, error
 	return Function{}, first
 }
 
-// TakeAlong returns for each element of indices an element of x: the one at the same coordinates, except that the coordinate of the axis
-// is the index.
+// TakeAlong returns for each element of indices an element of x: the one at the same coordinates, except that the coordinate of
+// the axis is the index. Unlike [Run.Take], it does not count negative indices from the end.
 func (r *Run) TakeAlong(x, indices Array, axis int) (Array, error) {
 	end, err := r.begin("take", x, indices)
 	if err != nil {

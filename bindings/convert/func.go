@@ -99,7 +99,8 @@ func (s *signature) native(e *lang.Engine, name string) lang.NativeFunc {
 	}
 }
 
-// AsyncFunc is Func for a function that runs on a goroutine of its own; the script receives a promise.
+// AsyncFunc is Func for a function that runs on a goroutine of its own; the script receives a promise. A parameter of type
+// [goja.Value] is an error.
 func AsyncFunc(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 	s, err := signatureOf(name, fn)
 	if err != nil {

@@ -135,8 +135,8 @@ func (c *Comparison) take(rows []stats.Comparison) {
 	}
 }
 
-// Merge returns a copy of the first of several runs of the same scripts, with the samples of all of them. Its share of other
-// programs is the largest one.
+// Merge returns a copy of the first of several runs of the same scripts, with the samples of all of them. A result of another
+// run counts if it has the same place and name. There must be a run. Its share of other programs is the largest one.
 func Merge(runs []*Run) *Run {
 	whole := *runs[0]
 	whole.Files = slices.Clone(whole.Files)

@@ -131,7 +131,7 @@ func boxes(results []record.Result) (svg template.HTML, note string) {
 	return template.HTML(b.String()), note
 }
 
-// whiskers returns the least and the greatest of the values between from and to.
+// whiskers returns the least and the greatest of the values between from and to, or +Inf and −Inf if there is none.
 func whiskers(sorted []float64, from, to float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range sorted {

@@ -308,7 +308,7 @@ func (p *poolObject) dispatch() {
 	}
 }
 
-// begin starts a task. The task occupies its slot until the promise it returns has settled.
+// begin starts a task. The task occupies its slot until the promise that its function returns has settled.
 func (p *poolObject) begin(t *poolTask) {
 	slot, err := p.slot(t)
 	err = p.m.Explain(err)
@@ -325,7 +325,8 @@ func (p *poolObject) begin(t *poolTask) {
 	p.m.Engine.Settled(result, func(err error) { p.end(t, promise.Result(), err) })
 }
 
-// slot returns the task's argument, an object { device, queue }.
+// slot chooses an idle queue for the task, or makes one, and returns the task's argument, an object { device, queue }. It sets
+// t.queue and t.clean.
 func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 	d := p.devices[t.member]
 	if idle := p.idle[t.member]; len(idle) > 0 {
@@ -460,7 +461,8 @@ func (p *poolObject) drop(b *poolBatch) {
 	b.left -= len(p.tasks.Withdraw(func(t *poolTask) bool { return t.batch == b }))
 }
 
-// abandon abandons tasks whose promises the engine no longer awaits, such as after Ctrl-C.
+// abandon ends tasks whose promises the engine no longer awaits, such as after Ctrl-C, without settling the promises. Queues of
+// running tasks stay open until the pool is closed.
 func (p *poolObject) abandon(tasks ...*poolTask) {
 	p.tasks.Withdraw(func(t *poolTask) bool { return slices.Contains(tasks, t) })
 	for _, t := range tasks {
@@ -499,7 +501,8 @@ func (m *Module) poolStatus(p *poolObject) (goja.Value, error) {
 	return m.VM.NewArray(list...), nil
 }
 
-// closePool implements pool.close(), which closes the queues. All tasks must have ended.
+// closePool implements pool.close(), which closes the queues. A task that has not ended is an error. So is the first failure of
+// closing a queue, but for lost devices; the other queues are closed nevertheless.
 func (m *Module) closePool(p *poolObject) error {
 	busy := p.tasks.Waiting()
 	for _, member := range p.tasks.Members() {

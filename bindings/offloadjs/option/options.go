@@ -250,7 +250,8 @@ func (o *Set) Integer(name string) int {
 	return n
 }
 
-// Native parses the launch options that only kernels of images support. any reports whether one of them differs from its default.
+// Native parses the launch options that only kernels of images support, and stores them in cfg. any reports whether one of them
+// differs from its default.
 func (o *Set) Native(cfg *session.Config) (any bool) {
 	cfg.SharedBytes, cfg.Cooperative = o.Integer("sharedBytes"), o.Bool("cooperative", false)
 	cfg.Teams, cfg.ThreadLimit = o.positive("teams"), o.positive("threadLimit")

@@ -201,7 +201,8 @@ func (m *Module) host(q *session.Queue, call goja.FunctionCall) (goja.Value, err
 	return m.EventAfter(q, "")
 }
 
-// MayBlock returns an error for a blocking call while a queue waits for a script function, which would be a deadlock.
+// MayBlock returns an error for a blocking call, which would be a deadlock, while a queue waits for a script function or the
+// handler of a service runs.
 func (m *Module) MayBlock(op string) error {
 	if err := m.rpc.MayBlock(op); err != nil {
 		return err
@@ -442,7 +443,7 @@ func (m *Module) EventObject(ev *session.Event) goja.Value { return m.event.New(
 // Waiting reports whether a queue waits for a function of the script.
 func (m *Module) Waiting() bool { return m.hosts > 0 }
 
-// Owner returns the owner of the engine's objects in the session.
+// Owner returns the number under which the session knows the engine as the owner of objects.
 func (m *Module) Owner() uint64 { return m.owner }
 
 // Restart begins to count launches for the engine's limit anew.

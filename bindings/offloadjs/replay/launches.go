@@ -97,7 +97,8 @@ func parse(text string) (*ast.ParameterList, ast.ConciseBody) {
 
 func (c *checker) refuse() { c.ok = false }
 
-// parameters declares the names that the function takes out of its argument.
+// parameters declares the names that the function takes out of its argument. It refuses a second parameter, and any parameter
+// but a pattern of an object without defaults.
 func (c *checker) parameters(list *ast.ParameterList) {
 	if len(list.List) > 1 || list.Rest != nil {
 		c.refuse()
@@ -165,7 +166,8 @@ func (c *checker) declare(list []ast.Statement) {
 	}
 }
 
-// target calls fn for the names of a pattern, which may take elements, the length and the shape of values.
+// target calls fn for the names of a pattern, which may take elements, the length and the shape of values. It refuses other
+// patterns.
 func (c *checker) target(target ast.Expression, fn func(name string)) {
 	switch t := target.(type) {
 	case *ast.Identifier:

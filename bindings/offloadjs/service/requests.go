@@ -176,7 +176,8 @@ func (r *Registry) ServeUntilDone(q *session.Queue) {
 	}()
 }
 
-// handle runs a request's handler and sends the answer once the result is known.
+// handle runs a request's handler and sends the answer once the result is known. A one-way request has no answer: its service's
+// first failure is reported, and later ones are only counted.
 func (r *Registry) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {

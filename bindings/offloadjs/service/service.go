@@ -199,8 +199,8 @@ func (r *Registry) serviceType(name, what string, v goja.Value) (ir.Type, error)
 	return t.Elem.Scalar, nil
 }
 
-// offService implements rpc.off(name). Later launches of kernels that call the service fail, and so do later calls by running kernels.
-// It returns an error for a service of the embedding program.
+// offService implements rpc.off(name). It returns whether there was the service. Later launches of kernels that call the service
+// fail, and so do later calls by running kernels. It returns an error for a service of the embedding program.
 func (r *Registry) offService(call goja.FunctionCall) (goja.Value, error) {
 	name := call.Argument(0).String()
 	r.mu.Lock()

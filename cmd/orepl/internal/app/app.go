@@ -277,7 +277,8 @@ func isTerminal(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// open returns a runtime with the plugins and modules of the system, and the time line.
+// open returns a runtime with the plugins and modules of the system, and the time line. If the process uses devices of others,
+// orepl jobs shows it from then on.
 func (inv *invocation) open() *orepl.Runtime {
 	publish(inv.env(far.Variable) != "" || mpi.Launched())
 	return orepl.Open(orepl.Options{Plugins: inv.Plugins, Modules: inv.Modules, Trace: inv.trace})

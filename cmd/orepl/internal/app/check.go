@@ -204,7 +204,8 @@ func (inv *invocation) pipelineFiles(command string) ([]string, orepl.EngineOpti
 	return files, opts, err
 }
 
-// harmless returns the options of engines whose scripts write nothing and start nothing unless flags allow it.
+// harmless returns the options of engines whose scripts write nothing and start nothing unless flags allow it. Unless flags
+// limit them, scripts read all files, load native code and run for at most checkTime.
 func (inv *invocation) harmless(command string, limits *limitFlags) (orepl.EngineOptions, error) {
 	o, err := limits.options(lang.Options{})
 	if err != nil {

@@ -346,7 +346,7 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// Get implements [flag.Getter], for messages about wrong values.
+// Get implements [flag.Getter]: by the result's type, messages about wrong values name a time.
 func (d *duration) Get() any { return time.Duration(float64(*d) * 1e6) }
 
 func (s *share) String() string { return "" }

@@ -18,8 +18,9 @@ import (
 // completionTime bounds the wait for an engine that runs background tasks.
 const completionTime = 300 * time.Millisecond
 
-// complete returns the completions for the editor. It runs on the engine's loop, since the engine serves background tasks
-// meanwhile. It returns none if the loop is busy for completionTime.
+// complete returns the completions of text at the offset of the cursor. The words replace the text from start to the cursor. It
+// runs on the engine's loop, since the engine serves background tasks meanwhile. It returns none if the loop is busy for
+// completionTime.
 func (p *prompt) complete(text string, at int) (start int, words []string) {
 	type answer struct {
 		word  string

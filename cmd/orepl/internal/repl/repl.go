@@ -266,7 +266,8 @@ func (p *prompt) stopDevices() {
 	}
 }
 
-// cancelCommands cancels the commands on all devices. It prints earlier failures first, since no later call reports them.
+// cancelCommands cancels the commands on all devices, and keeps those that it stopped in p.stopped. It prints earlier failures,
+// since no later call reports them.
 func (p *prompt) cancelCommands() {
 	failures, stopped := p.Session.Cancel(errInterrupted)
 	for _, err := range failures {
@@ -275,7 +276,7 @@ func (p *prompt) cancelCommands() {
 	p.stopped = stopped
 }
 
-// withStopped adds the cancelled commands to an error.
+// withStopped adds the commands in p.stopped to an error, and clears p.stopped.
 func (p *prompt) withStopped(err error) error {
 	err = script.ExplainStop(p.engine, err, p.stopped)
 	p.stopped = nil
@@ -336,7 +337,8 @@ func (p *prompt) wait(done <-chan struct{}, cancel context.CancelCauseFunc) {
 	}
 }
 
-// enter handles an entered block.
+// enter adds a block to the history, and runs it as a command, a question for help or code. It ignores an empty block. An error
+// ends the session.
 func (p *prompt) enter(block string) error {
 	text := strings.TrimSpace(block)
 	if text == "" {
@@ -381,7 +383,7 @@ func (p *prompt) report(err error) {
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatFor(err, p.Colors, columns)); return nil })
 }
 
-// warn prints a warning for a line.
+// warn prints a warning in the width of the terminal.
 func (p *prompt) warn(d *diag.Diagnostic) {
 	columns, _ := p.term.Size()
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatWarning(d, p.Colors, columns)); return nil })
