@@ -71,7 +71,7 @@ func (r *Run) Full(t ir.Type, dims []int, bits uint64) (Array, error) {
 	return out, nil
 }
 
-// Eye returns a matrix with ones in a diagonal, which begins at column k, or at row −k.
+// Eye returns a matrix with ones in a diagonal, which begins at column k, or at row −k if k is negative.
 func (r *Run) Eye(t ir.Type, rows, columns, k int) (Array, error) {
 	text := "(g, out, columns, k) => { out[g.x] = i64((g.x / columns) | 0) + i64(k) === i64(g.x % columns) ? 1 : 0 }"
 	if is64(t) {
@@ -82,7 +82,8 @@ func (r *Run) Eye(t ir.Type, rows, columns, k int) (Array, error) {
 
 func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
-// Arange returns the numbers from + i × step that are less than to, or greater for a negative step.
+// Arange returns the numbers from + i × step that are less than to, or greater for a negative step. The step 0, numbers without
+// an end, and numbers beyond an integer type are errors.
 func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 	count := math.Ceil((to - from) / step)
 	switch {
@@ -147,9 +148,9 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 // words is the text that computes four random words from the element's index.
 const words = "const [w0, w1, w2, w3] = philox(g.x, 0, 0, 0, seed, seedHigh); "
 
-// Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has
-// precision. Booleans are true with a probability of one half, whatever from and to are. Element i is a function of the seed
-// and i, by the generator Philox.
+// Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has precision.
+// Integers need integers from and to. Booleans are true with a probability of one half, whatever from and to are. Element i is a
+// function of the seed and i, by the generator Philox.
 func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Array, error) {
 	seeds := []arg{u32(uint32(seed)), u32(uint32(seed >> 32))}
 	unit := map[ir.Type]string{
@@ -179,8 +180,8 @@ func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Arra
 		append(seeds, number(ir.I64, uint64(int64(from))), number(ir.U64, uint64(to-from)))...)
 }
 
-// Normal returns numbers of the normal distribution. Element i is a function of the seed and i; see Box and Muller, "A note
-// on the generation of random normal deviates", 1958.
+// Normal returns numbers of the normal distribution, of the float type t. Element i is a function of the seed and i; see Box and
+// Muller, "A note on the generation of random normal deviates", 1958.
 func (r *Run) Normal(t ir.Type, dims []int, seed uint64, mean, deviation float64) (Array, error) {
 	if !t.IsFloat() {
 		return Array{}, offload.Errorf(offload.InvalidArgument, "normal", "the type is %s; it must be a float type", t).WithHint("write normal(f32, shape)")

@@ -112,7 +112,8 @@ func (r *Run) transpose(x Array, order []int) (Array, error) {
 	return r.fresh(r.op, x, shape, texts)
 }
 
-// Range is the part of an axis from one index up to another, in steps.
+// Range is the part of an axis from the index From to the index To, which it excludes, in steps of Step. Step may be negative,
+// but not 0. A range whose Step leads away from To is empty.
 type Range struct {
 	From, To, Step int
 }

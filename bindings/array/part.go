@@ -90,7 +90,8 @@ func (x *extras) add(n int) string {
 	return name
 }
 
-// element returns the text of the indices of an element of the stored array. at has the text of the index of each axis of the part.
+// element returns the text of the indices of an element of the stored array. at has the text of the index of each axis of the
+// part. The numbers of the ranges become parameters, which it adds to x.
 func (p *part) element(at []string, x *extras) string {
 	var b strings.Builder
 	for _, a := range p.axes {

@@ -179,8 +179,8 @@ func (c *recorder) launched(k *built.Kernel, call *session.Call, cfg session.Con
 // Len returns the number of commands.
 func (s *Sequence) Len() int { return len(s.commands) }
 
-// Issue issues the commands for other inputs, and for numbers in the order of their places. ok is false if the caller has to run the
-// operation instead: nothing has happened then.
+// Issue issues the commands for other inputs, and for numbers in the order of their places. ok is false if the caller has to run
+// the operation instead: nothing has happened then. If a command fails, ok is true and the new arrays are freed.
 func (s *Sequence) Issue(r *Run, inputs []*session.Buffer, numbers []float64) (result Array, ok bool, err error) {
 	if s.busy || len(inputs) != s.inputs || r.Queue.Watched() || !r.cache.Keep(s.kernels) {
 		return Array{}, false, nil
@@ -213,7 +213,8 @@ func (s *Sequence) Issue(r *Run, inputs []*session.Buffer, numbers []float64) (r
 	return Array{Buffer: b, Elem: s.elem}, true, err
 }
 
-// end frees the new arrays except the result, which Issue has removed.
+// end ends an issue: it frees the new arrays except the result, which Issue has removed from s.arrays, and clears s.arrays and
+// s.args.
 func (s *Sequence) end() {
 	for i, b := range s.arrays {
 		if b != nil && i >= s.inputs {

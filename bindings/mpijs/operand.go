@@ -43,7 +43,7 @@ func (m *module) operand(op, what string, v goja.Value) (operand, error) {
 	return operand{value: v, typ: b.Type(), count: int(b.Len()), host: host, buffer: &b}, nil
 }
 
-// payload returns the data of the operand as they are after the commands so far.
+// payload returns the data of the operand as they are after the commands so far, for which it does not wait.
 func (o *operand) payload(m *module, op string) (*ranks.Payload, error) {
 	p, set := ranks.NewPayload(o.typ, o.count)
 	if o.buffer == nil {

@@ -40,7 +40,7 @@ func (m *module) near(call goja.FunctionCall) (goja.Value, error) {
 	return goja.Undefined(), m.compare(call.Argument(0), call.Argument(1), tolerance)
 }
 
-// tolerance returns the third argument of a call, or the default.
+// tolerance returns the third argument of a call, or standard without one. A negative number and NaN are errors.
 func (m *module) tolerance(name string, call goja.FunctionCall, standard float64) (float64, error) {
 	a := m.Args(name, call)
 	if !a.Has(2) {

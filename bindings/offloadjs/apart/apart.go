@@ -110,7 +110,7 @@ func nonsense(err error) error {
 	return diag.New("internal", "the process of an isolated pipeline sent nonsense: %v", err)
 }
 
-// call makes a call of the child.
+// call calls the child's function of this name with a message, and decodes its answer into reply.
 func (p *Pipeline) call(ctx context.Context, name string, message, reply any) error {
 	text, err := p.child.Handle(ctx, name, message)
 	if err != nil {

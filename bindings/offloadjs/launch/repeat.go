@@ -94,7 +94,7 @@ func (r *repeats) add(n *mark) *repeated {
 	return e
 }
 
-// again returns the call of an equal earlier launch or bind, or nil.
+// again returns the call of an equal earlier launch or bind, or nil. It counts in e a call with other terms.
 func (m *Module) again(op string, e *repeated, call *goja.FunctionCall) *boundLaunch {
 	b := e.bound.Value()
 	if b == nil || !m.equal(b.terms, call) {
@@ -110,7 +110,7 @@ func (m *Module) again(op string, e *repeated, call *goja.FunctionCall) *boundLa
 	return b
 }
 
-// equal reports whether a call with an equal mark has the terms.
+// equal reports whether a call with an equal mark has the terms. It returns false if one of the buffers has been freed.
 func (m *Module) equal(t *terms, call *goja.FunctionCall) bool {
 	for i, v := range t.values {
 		if call.Arguments[i+1] != v {

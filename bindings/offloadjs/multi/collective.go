@@ -151,7 +151,8 @@ type reduction struct {
 	operation string
 }
 
-// reducer returns a library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i].
+// reducer returns a library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i]. It keeps the library in
+// m.reducers. Types of other than 32 or 64 bits are an error.
 func (m *Module) reducer(op string, t element.Type, operation string) (*session.Library, error) {
 	scalar := t.Elem.Scalar
 	if lib := m.reducers[reduction{scalar, operation}]; lib != nil {

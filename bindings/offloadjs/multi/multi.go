@@ -15,7 +15,7 @@ import (
 // Host is the part of the module that holds devices, queues and buffers.
 type Host interface {
 	Reach() *reach.Devices
-	// Owner returns the owner of the engine's objects in the session.
+	// Owner returns the number under which the session knows the engine as the owner of objects.
 	Owner() uint64
 	// Elements returns the buffer of a script's value.
 	Elements(v goja.Value) (element.Buffer, bool)

@@ -255,7 +255,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	return p.io.Set(at.name, at.object)
 }
 
-// shape allocates the buffer of an output or temporary for the inputs of this run.
+// shape computes the extents of an output or temporary for the inputs of this run, and makes its buffer have them; see ensure.
 func (p *Pipeline) shape(at *port) error {
 	dims := at.dims
 	if at.extent != nil {

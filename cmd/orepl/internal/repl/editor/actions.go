@@ -38,7 +38,8 @@ func (e *Editor) handle(k key) (end bool, err error) {
 	return false, nil
 }
 
-// run returns a character and those that follow in the same burst. Inserting them together avoids copies of the text.
+// run returns a character and those that follow in the same burst, which it removes from e.keys. Inserting them together avoids
+// copies of the text.
 func (e *Editor) run(k key) string {
 	if !k.burst {
 		return string(k.r)

@@ -301,7 +301,7 @@ func (e *Editor) Stop(err error) {
 // Remember adds a block to the history.
 func (e *Editor) Remember(block string) { e.history.add(strings.TrimRight(block, "\n")) }
 
-// Close restores the terminal's state.
+// Close prints pending output and restores the terminal's state. Later calls return nil.
 func (e *Editor) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
