@@ -223,7 +223,8 @@ func (s *radix) spare(pair *[2]Array, i int, t ir.Type, count int) (Array, error
 	return *a, err
 }
 
-// pass sorts the keys by a digit and stores them in next. If the sort is indexed, it stores the indices of the keys in at.
+// pass sorts the keys by a digit and stores them in next, which then is s.keys. If the sort is indexed, it stores the indices of
+// the keys in at, which then is s.places.
 func (s *radix) pass(d digit, next, at Array) error {
 	mask := 1<<s.bits - 1
 	of := fmt.Sprintf("(k, shift) => i32((k >>> shift) & %d)", mask)

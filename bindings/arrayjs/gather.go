@@ -264,7 +264,7 @@ func (c *call) ranges(args []goja.Value, dims []int) (ranges array.Ranges, singl
 	return ranges, single
 }
 
-// indexOn reads the index of an axis.
+// indexOn reads the index of an axis, and counts a negative one from the end. For an index outside, the call gets an error.
 func (c *call) indexOn(v goja.Value, axis int, dims []int) int {
 	i := c.integer(fmt.Sprintf("the index of axis %d", axis), v)
 	at := i

@@ -99,7 +99,7 @@ func (s *repeats) request(h offloadjs.Host, m *method, on offloadjs.Elements, be
 	return r
 }
 
-// done ends the use of a request.
+// done ends the use of a request, whose memory the next call then uses.
 func (s *repeats) done(r *request) {
 	clear(r.inputs)
 	*r = request{key: r.key[:0], inputs: r.inputs[:0], numbers: r.numbers[:0]}
@@ -224,7 +224,7 @@ func (s *repeats) list(h offloadjs.Host, m *method, r *request, o *goja.Object, 
 	return false
 }
 
-// find returns what calls with a key do, or nil.
+// find returns what calls with a key do, or nil. It moves what it found to the recent ones.
 func (s *repeats) find(key []byte) *repeat {
 	if p := s.recent[string(key)]; p != nil {
 		return p
@@ -279,7 +279,7 @@ func (s *repeats) again(h offloadjs.Host, m *method, r *request, d *session.Devi
 	return h.Object(offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, true), true, nil
 }
 
-// run runs a call, and keeps its commands.
+// run runs a call, and keeps its commands unless its key is empty or known.
 func (s *repeats) run(c *call, m *method, r *request, x array.Array, js goja.FunctionCall) (goja.Value, error) {
 	c.next = r.next
 	keep := len(r.key) > 0 && s.find(r.key) == nil

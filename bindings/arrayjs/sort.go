@@ -179,7 +179,7 @@ func binCount(c *call, x array.Array) (goja.Value, error) {
 	})
 }
 
-// number returns an element of any type as a number.
+// number returns an element of any type as a number; a BigInt is rounded.
 func number(v goja.Value) float64 {
 	if n, ok := internals.Export(v).(*big.Int); ok {
 		f, _ := new(big.Float).SetInt(n).Float64()

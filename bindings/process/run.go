@@ -177,7 +177,8 @@ func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[strin
 	return env
 }
 
-// wait starts a command and waits for its end.
+// wait starts a command and waits for its end. It returns the exit status, which is -1 if a signal ended the program, and the
+// collected output.
 func (c *children) wait(ctx context.Context, cmd *command, post func(func() error) error) (code int, stdout, stderr string, err error) {
 	if cmd.timeout > 0 {
 		var cancel context.CancelFunc

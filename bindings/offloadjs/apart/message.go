@@ -97,7 +97,7 @@ type input struct {
 	Type   contract.Type
 	Dims   []int
 	Array  bool // Dims may be empty
-	At     int
+	At     int  // offset in shared memory
 	Size   int
 	Number *scalar
 }
@@ -120,7 +120,7 @@ type ran struct {
 // result is an output in shared memory.
 type result struct {
 	Dims     []int
-	At, Size int
+	At, Size int // offset in shared memory, and bytes
 }
 
 // scalar is a value of a parameter or number, with all of its digits.

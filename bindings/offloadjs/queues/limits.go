@@ -103,7 +103,7 @@ func (m *Module) Submit(q *session.Queue, c *session.Call) error {
 	return q.Launch(c)
 }
 
-// Count counts launches. It returns an error for more than the engine's limit permits.
+// Count counts launches if the engine limits them. It returns an error, and counts none of them, if that would exceed the limit.
 func (m *Module) Count(q *session.Queue, launches int) error {
 	limit := m.Engine.Options().Limits.Launches
 	if limit <= 0 {

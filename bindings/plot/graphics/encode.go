@@ -84,7 +84,7 @@ func palette(img *image.RGBA) (list []color.RGBA, step int) {
 	return list, step
 }
 
-// at returns the color of a pixel in percent, as Sixel has them.
+// at returns the color of a pixel with channels in percent, as Sixel has them, rounded to levels at the distance step.
 func at(img *image.RGBA, x, y, step int) color.RGBA {
 	c := img.RGBAAt(img.Rect.Min.X+x, img.Rect.Min.Y+y)
 	percent := func(v uint8) uint8 {

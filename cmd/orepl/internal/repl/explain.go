@@ -16,7 +16,8 @@ import (
 // keptKernels is the maximum number of compiled kernels that .explain keeps.
 const keptKernels = 200
 
-// noteCompiled records a compiled kernel. It replaces an earlier one with the same name and signature.
+// noteCompiled records a compiled kernel. It replaces an earlier one with the same name and signature, and keeps the newest
+// keptKernels.
 func (p *prompt) noteCompiled(c launch.Compilation) {
 	p.compiledMu.Lock()
 	defer p.compiledMu.Unlock()
