@@ -25,7 +25,7 @@ func inner(path, name string) string { return path + "." + strconv.Quote(name) }
 // element returns the path of an element of a list.
 func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// inMap returns the values of a table with their lines.
+// inMap returns the values of the table at path, and the values within them, each as a [config.At] with its line.
 func (l lines) inMap(values map[string]any, path string) map[string]any {
 	all := make(map[string]any, len(values))
 	for name, value := range values {
@@ -34,7 +34,8 @@ func (l lines) inMap(values map[string]any, path string) map[string]any {
 	return all
 }
 
-// with returns a value, and the values within it, with their lines. line is that of the value around it.
+// with returns the value at path, and the values within it, each as a [config.At] with its line. line is that of the value
+// around it, which l gets for a value without one.
 func (l lines) with(value any, path string, line int) any {
 	if own := l[path]; own != 0 {
 		line = own

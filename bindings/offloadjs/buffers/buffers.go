@@ -339,7 +339,8 @@ func (m *Module) writeNow(q *session.Queue, b *session.Buffer, at int64, data []
 	return b.WriteNow(q, at, data)
 }
 
-// readRange parses the arguments (start?, count?) of read operations.
+// readRange parses the arguments (start?, count?) of read operations, by default 0 and the number of elements from start on. A
+// range beyond the buffer is an error.
 func (m *Module) readRange(op string, b *Buffer, call goja.FunctionCall) (start, count int64, err error) {
 	n := b.Len()
 	if v := call.Argument(0); !goja.IsUndefined(v) {
