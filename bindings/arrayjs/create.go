@@ -54,7 +54,7 @@ func constructors() []constructor {
 	}
 }
 
-// permutation makes a random order.
+// permutation makes an array of the numbers from 0 to n−1 in a random order.
 func (c *call) permutation() (array.Array, error) {
 	c.most(1)
 	n, seed := c.integer("the number of elements", c.arg(0)), c.seed()

@@ -45,7 +45,7 @@ const (
 	leastDepth   = 8
 )
 
-// sliceWork limits the multiplications of a launch, so that it is short and its loops do not ask whether they are to end.
+// sliceWork limits the multiplications of a launch. The launch is then short, so that its loops need no checks for cancellation.
 const sliceWork = 1 << 34
 
 // Product is a product of planes of m × k and k × n elements of a type. RepeatA and RepeatB state that all planes have one left or
