@@ -307,8 +307,8 @@ func stillRunning(ctx context.Context) error {
 var errOwnRun = contract.Errorf(contract.InvalidArgument, "shutdown", "a function that a run of the pipeline calls would wait for the run").
 	WithHint("call Close, which does not wait; or call Shutdown on another goroutine, with a context that is not the run's")
 
-// calls reports whether a run of p waits for the caller. The caller is then a function that the run calls, which is recognised
-// by ctx or the goroutine, or a hook during a load for the run.
+// calls reports whether a run of p waits for the caller. The caller is then a function that the run calls, found by ctx or the
+// goroutine, or a hook during a load for the run.
 func (p *Pipeline) calls(ctx context.Context) bool {
 	if ctx.Value(p.key) != nil {
 		return true

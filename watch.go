@@ -58,8 +58,8 @@ type Watched struct {
 // Watch loads a pipeline and looks for changes of the files that it read while it loaded. Changed files are loaded as a new
 // version. It replaces the old one if it loads, takes the inputs and parameters of the first one, has its outputs and passes the
 // trial run. Later runs use it; current ones end on the old version, which is then closed. A reload is tried again, later each
-// time, if it fails for lack of time, memory or a device, is cancelled, or crashes the pipeline's process. If the files change
-// during a reload, it is cancelled and the next one begins. The watcher ends with ctx or Close.
+// time, if it lacks time, memory or a device, is cancelled, or crashes the pipeline's process. If the files change during a
+// reload, it is cancelled and the next one begins. The watcher ends with ctx or Close.
 func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
