@@ -378,7 +378,7 @@ func unknownNames(file, above string, values map[string]any, fields []config.Fie
 	return failed
 }
 
-// tableOf returns a value as a table of settings if it is a map of a Go type with string keys, or a pointer to one. Otherwise it
+// tableOf returns a value as a table of settings: a map of a Go type with string keys, or a pointer to one. For other values it
 // returns false.
 func tableOf(value any) (map[string]any, bool) {
 	all, ok := config.General(value).(map[string]any)

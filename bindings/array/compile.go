@@ -99,8 +99,7 @@ func (p *program) source(text string) *kernel.Source {
 	return &kernel.Source{Text: text, Capture: p.capture, Position: p.position}
 }
 
-// position returns the position of the caller's function. Without one it returns zeros, and errors have the position of the
-// launch.
+// position returns the position of the caller's function. Without one it returns zeros, and errors have the position of the launch.
 func (p *program) position(int) (string, int, int) {
 	if p.user != nil && p.user.Position != nil {
 		return p.user.Position(0)
@@ -108,8 +107,7 @@ func (p *program) position(int) (string, int, int) {
 	return "", 0, 0
 }
 
-// capture returns the value of a free name: a bound value, or a function of the texts. It returns nil for names of the
-// language.
+// capture returns the value of a free name: a bound value, or a function of the texts. It returns nil for names of the language.
 func (p *program) capture(name string) (any, error) {
 	if v, ok := p.bind[name]; ok {
 		return v, nil

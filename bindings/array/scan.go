@@ -58,8 +58,7 @@ func (r *Run) scanAxis(op string, x Array, axis int, d reduction, t ir.Type) (Ar
 	})
 }
 
-// alongLast runs an operation of rows along an axis: if it is not the last one, on a transposed array. The result has the same
-// shape.
+// alongLast runs an operation of rows along an axis: if it is not the last one, on a transposed array. The result has the same shape.
 func (r *Run) alongLast(x Array, axis int, do func(x Array, rows, n int) (Array, error)) (Array, error) {
 	axis, err := r.axis(x, axis)
 	if err != nil {

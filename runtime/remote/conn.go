@@ -106,8 +106,7 @@ func (l *link) send(p protocol.Message) bool { return l.add(p, nil, true) }
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
 func (l *link) sendWith(p protocol.Message, data []byte) bool { return l.add(p, data, true) }
 
-// add appends a message, and starts sending if flush is set or the unsent bytes exceed packAt. data is the message's last field
-// as in sendWith, or nil. add returns false after the link's end.
+// add appends a message as sendWith does, and starts sending if flush is set or over packAt bytes wait. It returns false after the end.
 func (l *link) add(p protocol.Message, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -370,9 +370,8 @@ func (l *lane) advance(n uint64) {
 	}
 }
 
-// print delivers a line in order with the reports, on a separate goroutine, since the host's writer may be slow. It drops a
-// line of an ended launch. A line of a command without services is an error, and so are more than protocol.MaxPrints lines that
-// wait.
+// print delivers a line in order with the reports, on a separate goroutine, since the host's writer may be slow. It drops a line of an
+// ended launch. A line of a command without services is an error, and so are more than protocol.MaxPrints waiting lines.
 func (l *lane) print(m *protocol.Printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -387,8 +387,7 @@ func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.
 	return err
 }
 
-// hold returns the client's memory with this number and its device, or nil if there is none. The memory is not freed before done is
-// called.
+// hold returns the client's memory with this number and its device, or nil if there is none. The memory is not freed before done is called.
 func (s *server) hold(number uint64) (mem offload.Memory, d *servedDevice, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,9 +29,8 @@ const (
 	maxAtOnce   = 256 << 20 // maximum size in bytes of memory that is sent without a wait for space
 )
 
-// Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
-// frees the client's objects and closes the platforms. It returns the reason of the end, or nil if the client closed the stream
-// or has ended.
+// Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it frees the
+// client's objects and closes the platforms. It returns the reason of the end, or nil if the client closed the stream or has ended.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
 	return Server{Plugins: plugins}.Serve(ctx, stream)
 }

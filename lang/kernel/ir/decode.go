@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeBinary decodes and verifies the binary form of a module. It accepts only output of [Module.MarshalBinary]. Other data
-// causes a [*DecodeError], or a [*VerifyError] if only the contents are invalid. Memory use is linear in the length of the
-// data.
+// DecodeBinary decodes and verifies the binary form of a module. It accepts only output of [Module.MarshalBinary]. Other data causes
+// a [*DecodeError], or a [*VerifyError] if only the contents are invalid. Memory use is linear in the length of the data.
 func DecodeBinary(data []byte) (m *Module, err error) {
 	d := &decoder{data: data}
 	defer func() {

@@ -20,9 +20,8 @@
 //
 // # Semantics
 //
-// docs/kernel-language.md defines the operations: integers wrap, floats round in their own type after each operation, and min,
-// max and round follow JavaScript. Only the front end creates the fused multiply-add [FMA]; no pass or back end creates or
-// splits one.
+// docs/kernel-language.md defines the operations: integers wrap, floats round in their own type after each operation, and min, max
+// and round follow JavaScript. Only the front end creates the fused multiply-add [FMA]; no pass or back end creates or splits one.
 //
 // An access names an [Array] and a path of indices and fields. Accesses are bounds-checked: an index outside its extent is a
 // fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and calls, and divergent
@@ -37,8 +36,7 @@
 // Bounds checks are part of accesses. An image may have an unknown author. If checks were instructions, an image without them would
 // be valid. A pass that proves a check sets a field that no serialized form has, so decoded modules are fully checked.
 //
-// A fault ends its work-item, which is then absent like an item beyond a ragged size. That is the cheapest rule on every
-// target.
+// A fault ends its work-item, which is then absent like an item beyond a ragged size. That is the cheapest rule on every target.
 //
 // The binary form of a module is canonical: the decoder encodes again and compares. With a checksum every flipped bit is
 // refused, and the hash of the bytes identifies the contents.

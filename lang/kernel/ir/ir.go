@@ -218,8 +218,7 @@ func (k *Kernel) ObservesGroup() bool {
 	return observes
 }
 
-// ReadsDirty reports whether an access to a private array, also a store, may precede all its Zeros at the top level of the
-// body.
+// ReadsDirty reports whether an access to a private array, also a store, may precede all its Zeros at the top level of the body.
 func (k *Kernel) ReadsDirty() bool {
 	clean := make([]bool, len(k.Arrays))
 	dirty := false

@@ -465,8 +465,7 @@ func (w *uniformWalk) leave(depth int, n *joinInfo) {
 	}
 }
 
-// markLeft records that some items have jumped to the end of the construct at a depth, or to its next iteration. i is as in
-// apart.
+// markLeft records that some items have jumped to the end of the construct at a depth, or to its next iteration. i is as in apart.
 func (w *uniformWalk) markLeft(i, depth int) {
 	if i == 1 && !w.left[i].has(depth) && !w.split[i].has(depth) {
 		w.causes[depth] = w.cause()

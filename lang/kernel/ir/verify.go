@@ -155,8 +155,7 @@ func (v *verifier) elem(e Elem, of string) {
 	v.check(e.Scalar.Size() > 0, "%s has elements of type %v", of, e.Scalar)
 }
 
-// size returns the size in bytes of an array of elements e with the extents dims. It checks the extents, and the size against
-// limit.
+// size returns the size in bytes of an array of elements e with the extents dims. It checks the extents, and the size against limit.
 func (v *verifier) size(e Elem, dims []int, limit int, of string) int {
 	v.atMost(len(dims), MaxRank, "dimensions of "+of)
 	bytes := e.Size()
