@@ -1,6 +1,8 @@
 package orepltest_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"

@@ -361,7 +361,7 @@ func TestMistakes(t *testing.T) {
 		`plot([1, 2], { kind: 'hist' })`:                                                "did you mean 'histogram'?",
 		`plot([1, 2], { kind: 'boxplot' })`:                                             "did you mean 'box'?",
 		`plot([1, 2], { labels: ['a', 'b'] })`:                                          "options have labels, which this chart has no use for",
-		`plot([[1, 2]], { labels: ['a'] })`:                                             "options have 1 labels for 2 values",
+		`plot([[1, 2]], { labels: ['a'] })`:                                             "options have 1 label for 2 values",
 		`plot([1, 2], { kind: 'bars', labels: 'ab' })`:                                  "options must have an array of texts as labels",
 		`plot([1, 2], { roof: { gigabytesPerSecond: 1 } })`:                             "options must have { gigabytesPerSecond, gigaflops } as roof",
 		`plot([1, 2], { kind: 'bars', roof: { gigabytesPerSecond: 1, gigaflops: 1 } })`: "options have a roof, which 'bars' has no use for",
