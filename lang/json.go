@@ -56,7 +56,7 @@ func (e *Engine) jsonValue(v goja.Value) goja.Value {
 }
 
 // ParseJSON parses JSON, which must be UTF-8. An error of the text has the code syntax and the position in it, in a file
-// called name. Errors of limits are returned as they are. ParseJSON must be called on the loop's goroutine.
+// called name. An error of a limit is returned as it is. ParseJSON must be called on the loop's goroutine.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	if d := source.CheckEncoding(name, string(data)); d != nil {
 		return nil, d
@@ -67,6 +67,9 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	}
 	var problem *builtins.JSONError
 	if !errors.As(e.Unthrown(err), &problem) {
+		if cause, yes := ended(err); yes {
+			return nil, cause
+		}
 		return nil, err // of a limit, not of the text
 	}
 	text := string(data)

@@ -444,8 +444,7 @@ func likeGPU(r *Run) *offload.DeviceInfo {
 // emulated reports whether the queue's device is a processor behind a GPU's interface, on which barriers are slow.
 func emulated(r *Run) bool { return r.Queue.Device().Info().Class == offload.ClassEmulated }
 
-// passOnGPU sorts keys and indices by a digit as the plan for GPUs does. It stores them in next and at, which then are s.keys
-// and s.places.
+// passOnGPU is [radix.pass] by the plan for GPUs. of is the text of the function from a key and d.shift to the digit.
 func passOnGPU(s *radix, d digit, of string, next, at Array) error {
 	p := gpu.Digit{Key: s.key, Of: of, By: d.by, Pre: d.pre, Post: d.post, Shift: d.shift, Indexed: s.indexed, First: d.first}
 	if d.key == ir.I32 {

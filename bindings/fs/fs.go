@@ -104,7 +104,7 @@ var operations = []define{
 	{"list", "(path?: string): Promise<string[]>", "Returns the sorted names in a directory, by default the working directory. Names of directories end in a slash.", "", list},
 	{"stat", "(path: string): Promise<FileInfo>", "Returns the name, size in bytes, kind and modification time of a file or directory.", "", stat},
 	{"mkdir", "(path: string): Promise<void>", "Creates a directory and its missing parents. A directory that exists is no error.", "", mkdir},
-	{"remove", "(path: string, options?: { recursive?: boolean }): Promise<void>", "Removes a file or an empty directory. A file that does not exist is not-found. With recursive, also removes the contents of a directory.", "", remove},
+	{"remove", "(path: string, options?: { recursive?: boolean }): Promise<void>", "Removes a file or an empty directory. Without one the error is not-found. With recursive, also removes the contents of a directory, and a missing path is no error.", "", remove},
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {

@@ -81,7 +81,7 @@ var codes = []Code{
 		"remove g.uniform, and move barriers out of the code that depends on the value."},
 	{"race", "A launch with checks: 'races' found unordered accesses of two work-items to one element, at least one of them a write.",
 		[]string{"a sum into one element without Atomics", "a read of a shared array without a barrier after the write"},
-		"let one work-item do the access, use Atomics, or put g.barrier() between the accesses. Only a second launch orders work-items of different groups."},
+		"let one work-item do the access, use Atomics, or put g.barrier() between the accesses. The barrier orders the work-items of one group only; for those of different groups use a second launch. The check does not take g.fence() into account."},
 	{"uninitialized", "A launch with checks: 'races' found a read of an element of a shared array that no work-item had written.",
 		[]string{"a partial last group, because the size of the launch is not a multiple of groupSize"},
 		"write the element before the barrier, or launch with { groups, groupSize } and compare g.x with the length."},

@@ -7,6 +7,7 @@ type Buffer<T = any, R extends number = any> = import('offload').Buffer<T, R>
 type NumberArray = Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array
 /** What ranks exchange: the elements of a typed array, or of a buffer of a device. */
 type Elements = NumberArray | Buffer
+/** How values are combined; 'sum' by default. */
 type Reduction = 'sum' | 'product' | 'min' | 'max'
 interface MessageOptions {
   /** Messages with different tags are received independently; 0 by default. */
@@ -34,7 +35,7 @@ func entries() []bindings.Entry {
 			method("recvAny", "Receives the first data that any rank sends, and returns them with the rank. A message goes to the earliest waiting call of recv or recvAny. Messages of one rank and tag keep their order.", "(options?: MessageOptions & PlaceOptions): Promise<{ from: number; data: any }>"),
 			method("barrier", "Waits until all ranks have called it.", "(): Promise<void>"),
 			method("broadcast", "Sends the data of the root, rank 0 by default, to all ranks. Other ranks pass an array or a buffer that gets the data, or undefined for a new array.", "(data?: Elements, root?: number): Promise<any>"),
-			method("reduce", "Combines the data of all ranks, element by element and in the order of the ranks. The root gets the result, and the other ranks undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),
+			method("reduce", "Combines the data of all ranks, which have equal lengths, element by element and in the order of the ranks. The root gets the result, and the other ranks undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),
 			method("allReduce", "Combines the data of all ranks, element by element. All ranks get the result, whose bits are those of ((r0 + r1) + r2) and so on.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
 			method("scan", "Combines the data of the ranks from 0 to this one, element by element and in order.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
 			method("gather", "Concatenates the data of all ranks, which have equal lengths, in the order of the ranks. The root gets the result, and the other ranks undefined.", "(data: Elements, options?: RootOptions): Promise<any>"),

@@ -49,8 +49,8 @@ func (c *compiler) givenScalar(p *param, at syntax.Span) {
 	c.errorf(at, diag.TooManyIndices, rewrite, "%s is used as a buffer, but %s", name, given)
 }
 
-// rankOf returns the end of a message, with the buffer's number of dimensions. Either the kernel or the buffer may have the
-// wrong number. It returns "" for arrays that are no parameters.
+// rankOf returns the end of a message: the number of dimensions of the buffer that was passed. The buffer may be wrong, and not
+// the kernel's indices. rankOf returns "" if [ofParameter] is false for p.
 func rankOf(p *place) string {
 	if !ofParameter(p) {
 		return ""

@@ -93,5 +93,5 @@ func isTyped(m api.Message) bool {
 
 // own reports whether a note is about esbuild: its options, or a statement that this package adds.
 func own(note string) bool {
-	return strings.HasPrefix(note, "This file is considered to be an ECMAScript module") || strings.Contains(note, "esbuild") || strings.Contains(note, "loader")
+	return strings.HasPrefix(note, "This file is considered to be an ECMAScript module") || strings.HasPrefix(note, "The esbuild loader")
 }

@@ -76,8 +76,8 @@ func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.E
 	return interp.Arg{Base: unsafe.Pointer(unsafe.SliceData(data)), Bytes: int(bytes), Dims: a.Dims}, nil
 }
 
-// BindAll appends the bound arguments of a launch to a list. bytes returns the memory of a buffer. It returns an error if the
-// number or the kind of an argument does not fit, or if bytes returns one.
+// BindAll appends the bound arguments of a launch to a list. bytes returns the memory of a buffer. BindAll returns an error for a
+// wrong number of arguments, for an argument that [offload.Param.Check] refuses, and for an error of bytes.
 func BindAll(list []interp.Arg, params []offload.Param, args []offload.Arg, bytes func(offload.Memory) ([]byte, error)) ([]interp.Arg, *offload.Error) {
 	if len(args) != len(params) {
 		return nil, offload.Errorf(offload.InvalidArgument, "launch", "the kernel takes %d arguments and got %d", len(params), len(args))

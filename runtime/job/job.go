@@ -115,7 +115,7 @@ func Runs(pid int) bool {
 	return err == nil || errors.Is(err, os.ErrPermission)
 }
 
-// RemoveFiles removes the folders that orepl mpirun made for this process's job, for the case that it was killed.
+// RemoveFiles removes the folders that orepl mpirun made for this process's job. orepl mpirun does so itself unless it was killed.
 func RemoveFiles() {
 	for _, dir := range []string{filepath.Dir(os.Getenv(StatusVariable)), os.Getenv(SharedMemoryVariable)} {
 		if strings.HasPrefix(filepath.Base(dir), filesPrefix) {

@@ -51,7 +51,8 @@ func (c *Client) Open(ctx context.Context, opcode uint32, mask uint64, oneWay bo
 	}
 }
 
-// tryOpen begins a call on a port. It returns nil if another client holds the port or the server has not read its last packet.
+// tryOpen begins a call on a port. It returns nil if another call holds the port, or if the server has not read the port's last
+// packet.
 func (c *Client) tryOpen(index int, opcode uint32, mask uint64, oneWay bool) *Port {
 	lock, bit := c.lock(index)
 	if atomic.LoadUint32(lock)&bit != 0 || atomic.OrUint32(lock, bit)&bit != 0 {

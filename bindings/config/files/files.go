@@ -115,7 +115,7 @@ func withoutText(what string, data []byte) string {
 	return what
 }
 
-// wrongIn returns the error of a line: what is wrong, and bare, which says it without parts of the file.
+// wrongIn returns a syntaxError for a line. what says what is wrong, and bare says it without parts of the file.
 func wrongIn(line int, what, bare string) error {
 	return &syntaxError{fmt.Sprintf("line %d: %s", line, what), fmt.Sprintf("line %d: %s", line, bare)}
 }

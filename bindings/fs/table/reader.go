@@ -135,7 +135,7 @@ func (r *Reader) fill() {
 	}
 }
 
-// ready reports whether n bytes are unread, and reads more if needed.
+// ready reports whether at least n bytes are unread, after reading more if needed.
 func (r *Reader) ready(n int) bool {
 	for r.end-r.at < n && r.failed == nil {
 		r.fill()

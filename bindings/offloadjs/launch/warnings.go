@@ -21,7 +21,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// maxAnalyses limits the number of overflow analyses per specialization.
+// maxAnalyses is the maximum number of launches of a specialization that are analysed for overflows. Later ones are not warned of.
 const maxAnalyses = 32
 
 // overflowTracker finds the integers of a specialization that may overflow in its launches so far, where JavaScript's numbers
