@@ -70,7 +70,7 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 		if cause, yes := ended(err); yes {
 			return nil, cause
 		}
-		return nil, err // of a limit, not of the text
+		return nil, err
 	}
 	text := string(data)
 	at, units := len(text), 0

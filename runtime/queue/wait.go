@@ -143,7 +143,7 @@ func (q *Queue) endsEarly(w wait) bool {
 	return false
 }
 
-// await returns when the command has finished or the wait is given up. Unless w is passive, it runs the commands itself if no
+// await returns when the command has finished or the wait ends without it. Unless w is passive, it runs the commands itself if no
 // other goroutine does.
 func (q *Queue) await(w wait) {
 	if q.lane != nil {
