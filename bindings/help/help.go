@@ -1,5 +1,5 @@
-// Package help implements the module 'help'. Its global function help(x) prints the documentation of a name or value from
-// the registry.
+// Package help implements the module 'help', whose global function help(x) prints the documentation of a name or value from the
+// registry.
 package help
 
 import (

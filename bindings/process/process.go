@@ -1,4 +1,5 @@
-// Package process implements the module 'process', whose default export is a global.
+// Package process implements the module 'process': the arguments, environment and streams of a script, and programs that it
+// starts. Its default export is a global.
 //
 // # Design
 //

@@ -1,5 +1,6 @@
-// Package activity counts what a process does with devices of other processes, as one that uses them or offers them. The counts of
-// the command orepl are in shared memory without a file. [Find] sees them at any time, and they end with the process.
+// Package activity counts the queues, commands and bytes of a process that uses devices of other processes, or offers its own.
+// The counts of the command orepl are in shared memory without a file. [Find] sees them at any time, and they end with the
+// process.
 package activity
 
 import (

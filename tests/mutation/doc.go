@@ -1,5 +1,5 @@
-// Package mutation measures the test suite of the kernel language. It plants faults in the compiler, the interpreter and the
-// passes, one at a time, and counts the faults that tests detect.
+// Package mutation plants faults in the compiler, the interpreter and the passes of the kernel language, one at a time, and
+// counts the faults that tests detect.
 //
 // # Design
 //

@@ -1,4 +1,4 @@
-// Package order maps the elements of arrays to unsigned integers in the same order, as which they are sorted.
+// Package order maps the elements of arrays to unsigned integers that sort in the same order.
 package order
 
 import (

@@ -1,5 +1,5 @@
-// Package history keeps the results of runs of benchmarks in a folder, and finds the runs since which a benchmark takes another
-// time.
+// Package history keeps the results of runs of benchmarks in a folder, and finds the runs at which the time of a benchmark
+// changed.
 package history
 
 import (

@@ -1,4 +1,5 @@
-// Package library registers the modules of scripts' kernels. Engines that compile equal modules share one registration.
+// Package library registers the modules of kernel IR that scripts' kernels are compiled to. Engines that compile equal modules
+// share one registration.
 package library
 
 import (

@@ -1,4 +1,4 @@
-// Package notice tells a person at a terminal why nothing happens.
+// Package notice writes a line to a terminal if an operation takes long.
 package notice
 
 import (

@@ -1,5 +1,5 @@
-// Package replay records the launches of a pipeline's runs by their parameters. A later run with the same parameters issues them
-// without the script.
+// Package replay records the launches of a pipeline's runs by their parameters, and issues them in later runs with the same
+// parameters, without the script.
 package replay
 
 import (

@@ -1,4 +1,4 @@
-// Package lowered is shared by plugins whose drivers compile kernels of portable IR from lowered kernels. It keeps the
+// Package lowered is shared by plugins that lower kernels of portable IR to text, which their drivers compile. It keeps the
 // variants of a kernel, checks launches, and decodes the records of a launch.
 //
 // # Design
