@@ -1,5 +1,5 @@
-// Package mutation plants faults in the compiler, the interpreter and the passes of the kernel language, one at a time, and
-// counts the faults that tests detect.
+// Package mutation plants faults in the compiler, interpreter and passes of the kernel language, one at a time, and counts
+// those that tests detect.
 //
 // # Design
 //
