@@ -14,8 +14,8 @@
 // Their formulas use f32 only where the result is f32, because f64 is slow on GPUs; sums that need more than one word carry
 // two. Small conditionals are selections, since both sides run on lanes anyway.
 //
-// Scripts use the same functions for Math: those of the interpreter differ between processors, and a script that checks a
-// kernel failed.
+// Scripts use the same functions for Math. Those of the interpreter differ between processors, so that a script that compares
+// a kernel's results with Math's would fail on some.
 package kernels
 
 //go:generate go run ./internal/gen

@@ -15,9 +15,9 @@ import (
 	"github.com/orepl/orepl/lang/traps"
 )
 
-// boundCompilers makes eval and the Function constructors compile texts as scripts are compiled. That adds checks, because the
-// parser and the compiler recurse without checking interrupts, and syntax that the interpreter lacks. It fails if one of these
-// builtins is not found, since it would stay unchecked.
+// boundCompilers makes eval and the Function constructors compile texts as scripts are compiled. That adds the syntax that the
+// interpreter lacks. It also adds checks, because the parser and the compiler recurse without checking interrupts.
+// boundCompilers fails if one of these builtins is not found, since the builtin would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
 	eval, err := e.native("eval")

@@ -40,7 +40,8 @@ func (e *Engine) boundBuiltins() error {
 	return err
 }
 
-// mostFrames is the maximum number of open choices of a match of a regular expression, of 16 bytes each.
+// mostFrames is the maximum number of open choices of a match of a regular expression, of 16 bytes each. A limit of memory may
+// lower it.
 const mostFrames = 1 << 22
 
 // installBuiltins replaces and defines builtins by those of package builtins.

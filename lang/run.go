@@ -299,7 +299,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	return err
 }
 
-// sameError reports whether a and b are the same error value. Values of types that cannot be compared never are.
+// sameError reports whether a and b are the same error value. Values of types that cannot be compared never are. a is not nil.
 func sameError(a, b error) bool {
 	return reflect.TypeOf(a).Comparable() && a == b
 }
@@ -318,7 +318,7 @@ func (e *Engine) post(fn func() error) (abandon func()) {
 }
 
 // protect runs Go code that may call script code, such as a getter. It returns exceptions, interrupts and stack overflows as
-// errors.
+// errors. Other panics pass through it.
 func (e *Engine) protect(fn func() error) (err error) {
 	defer func() {
 		switch x := recover().(type) {

@@ -47,9 +47,9 @@ func (t *turn) giveBack() {
 	<-t.held
 }
 
-// UntilCallEnds runs work on another goroutine and returns its result. If the running call ends first, it abandons the work and
-// returns the cause. It serves parsers and file operations, which do not check interrupts. It must be called on the loop's
-// goroutine.
+// UntilCallEnds runs work on another goroutine and returns its result, or panics as work does. If the running call ends first,
+// UntilCallEnds abandons the work and returns the cause. It serves parsers and file operations, which do not check interrupts. It
+// must be called on the loop's goroutine.
 func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -32,8 +32,8 @@ func ringError(way []*Module) *diag.Diagnostic {
 	return d.WithHint("import without await where the module is needed, as in import('./file.js').then(…), or move what both need into a file of its own")
 }
 
-// AnyRing returns a diagnostic if a cycle of imports may be the reason why the running call deadlocks. The promise of an import
-// may be hidden behind other awaited promises.
+// AnyRing returns a diagnostic if a cycle of imports may be the reason why the running call deadlocks, or else nil. The promise
+// of an import may be hidden behind other awaited promises.
 func (g *Graph) AnyRing() *diag.Diagnostic {
 	for _, key := range slices.Sorted(maps.Keys(g.files)) {
 		if m := g.files[key]; m.state == evaluating {

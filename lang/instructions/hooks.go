@@ -25,7 +25,7 @@ type Watcher struct {
 // watchers maps weak pointers of runtimes to weak pointers of their watchers.
 var watchers sync.Map
 
-// Watch sets the watcher of a runtime, which the caller must keep.
+// Watch sets the watcher of a runtime. The caller must keep the watcher, because the package holds only a weak pointer to it.
 func Watch(vm *goja.Runtime, w *Watcher) {
 	key := weak.Make(vm)
 	watchers.Store(key, weak.Make(w))

@@ -6,7 +6,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// add adds numbers or joins strings.
+// add adds numbers or joins strings. Before the original makes a large string, it calls the watcher.
 func add(r *replacement, m *machine) {
 	if x, y, ok := m.integers(); ok {
 		if sum := x + y; -maxInt <= sum && sum <= maxInt {
@@ -18,7 +18,7 @@ func add(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// concat joins the parts of a template. Their number is the value of the instruction.
+// concat joins the parts of a template. Their number is the value of the instruction. It calls the watcher like add.
 func concat(r *replacement, m *machine) {
 	m.join(*(*int)(r.original.data))
 	r.run(m)

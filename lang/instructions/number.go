@@ -60,7 +60,7 @@ func (m *machine) reduce(n int) {
 	}
 }
 
-// integers returns the operands if both are integers of the interpreter's.
+// integers returns the operands if both have the interpreter's type of integers.
 func (m *machine) integers() (x, y int64, ok bool) {
 	s, top := m.stack(), *m.top()
 	a, b := wordsOf(s[top-2]), wordsOf(s[top-1])

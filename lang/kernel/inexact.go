@@ -107,8 +107,8 @@ func wayOut(x float64, t ir.Type) string {
 	return fmt.Sprintf("write a number in the range of %s, or use elements of a wider type", t)
 }
 
-// Inexact returns a warning for a Number that a parameter of inferred type holds as another one, or nil. It also returns one
-// for an integer beyond 2²⁴ in a parameter of type f32 that the kernel combines with integers.
+// Inexact returns a warning for a Number that a parameter of an inferred float type does not hold by [Held], or nil. It also
+// returns one for an integer beyond 2²⁴ in a parameter of type f32 that the kernel combines with integers.
 func (p *Param) Inexact(x float64) *diag.Diagnostic {
 	if p.signature == nil || !p.Type.IsFloat() {
 		return nil

@@ -426,7 +426,7 @@ func (c *compiler) mathLdexp(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: "ldexp", Args: []*ir.Value{regs[0], c.b.Op(ir.Convert, t, n)}}, t))
 }
 
-// mathFrexp compiles [fraction, exponent].
+// mathFrexp compiles Math.frexp(x) to the tuple [fraction, exponent].
 func (c *compiler) mathFrexp(_ string, args []value, x *syntax.Call) value {
 	regs, t, ok := c.floats(args, x)
 	if !ok {

@@ -381,7 +381,8 @@ func (p *place) fieldPlace(i int) *place {
 	return q
 }
 
-// extent returns the extent of dimension i of a place, counted from the first that is not indexed.
+// extent returns the extent of dimension i of a place, counted from the first that is not indexed. For a flat place it returns
+// the number of all elements.
 func (c *compiler) extent(p *place, i int) value {
 	if p.flat {
 		return c.flatLength(p)

@@ -126,7 +126,7 @@ func (h *timerHeap) due(now time.Time, batch []task) []task {
 	return batch
 }
 
-// drop removes the timers of some scopes.
+// drop removes and stops the timers of the scopes for which mine returns true.
 func (h *timerHeap) drop(mine func(*Scope) bool) {
 	kept := (*h)[:0]
 	for _, t := range *h {

@@ -530,7 +530,7 @@ func differ(a, b []branch) bool {
 	return false
 }
 
-// groupName parses a name and the closing bracket.
+// groupName parses a name and the closing bracket. Errors are at index at.
 func (p *parser) groupName(at int) string {
 	var b []uint16
 	for first := true; ; first = false {

@@ -16,8 +16,9 @@ var assignment = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:(?:^|[^\p{L}\w$])(` + name + `)(?:\s*:[^=;(){}]*)?\s*=\s*|[{,]\s*(` + name + `)\s*:\s*)` + callee)
 }}
 
-// Assigned returns the name of the variable or property that gets the value of a call, and "" if there is none. The line and
-// the column of the call's opening parenthesis, in characters, count from 1.
+// Assigned returns the name of the variable or property that is assigned an expression that begins with a call, and "" if there
+// is none. It reads only the text before the call's opening parenthesis. line and column are the position of the parenthesis, in
+// characters from 1.
 func Assigned(text string, line, column int) string {
 	end := offsetOf(text, line, column)
 	if end < 0 {

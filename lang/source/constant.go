@@ -41,7 +41,7 @@ func misfolds(e *ast.BinaryExpression) bool {
 }
 
 // constant returns the value of a constant number, or false for other expressions. For bitwise operators it returns 1,
-// which stands for any number that fits.
+// which stands for any number whose magnitude is below bitsLimit.
 func constant(e ast.Expression) (float64, bool) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
@@ -74,8 +74,8 @@ func constant(e ast.Expression) (float64, bool) {
 	return 0, false
 }
 
-// index returns the number for which the text of a key stands, such as 7 for '7', or false for other keys. If the key is a text, the
-// interpreter stores numbers into typed arrays without conversion.
+// index returns the number that the text of a key writes, such as 7 for '7'. It returns false for other keys, and for more than
+// nine digits. If the key is a text, the interpreter stores numbers into typed arrays without conversion.
 func index(e ast.Expression) (int64, bool) {
 	s, ok := e.(*ast.StringLiteral)
 	if !ok || len(s.Value) == 0 || len(s.Value) > 9 || s.Value[0] == '0' && len(s.Value) > 1 {

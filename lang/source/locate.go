@@ -64,7 +64,7 @@ type Name struct {
 }
 
 // Destructured returns the properties that a function takes out of its first parameter, unless they have defaults. start is the
-// offset of the function in the text.
+// offset of the function in the text. It returns nil if the text cannot be parsed.
 func (u *Unit) Destructured(start int) (list []Name) {
 	program, p := parse(u.Text, Module)
 	if p != nil {

@@ -68,7 +68,8 @@ var (
 	typedVariable  = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\b(?:let|const|var)\s+[\w$]+\s*$`) }}
 )
 
-// isTyped reports whether a message is about a declaration of TypeScript, the type of a variable, a parameter or a result, or about as.
+// isTyped reports whether a message is about a declaration of TypeScript, the type of a variable, parameter or result, or the
+// operator as.
 // Expressions such as <T>x are not recognized.
 func isTyped(m api.Message) bool {
 	if m.Location == nil {

@@ -21,7 +21,7 @@ type lexeme struct {
 }
 
 // A scanner splits JavaScript into tokens, accurately enough to find brackets and words. The preceding token distinguishes a
-// division from a regular expression; the parser reports mistakes.
+// division from a regular expression. Syntax errors are ignored, since the parser reports them.
 type scanner struct {
 	src    string
 	pos    int

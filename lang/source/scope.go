@@ -10,7 +10,8 @@ type Binding struct {
 	Kind BindingKind
 	// Declared is the offset of the declaration in the parsed text.
 	Declared int
-	// Assigned holds the offsets of the assignments other than the initializer.
+	// Assigned holds the offsets of the assignments other than the initializer. It lacks those to the let of a for statement in
+	// that statement's update expression.
 	Assigned []int
 	inner    []int // offsets of the assignments in other functions than the declaration's
 

@@ -116,7 +116,7 @@ func (u *Unit) IsPrompt() bool { return u.kind == Prompt }
 // TopLevel returns the sorted names declared at the text's top level, including imports.
 func (u *Unit) TopLevel() []string { return slices.Sorted(maps.Keys(u.top)) }
 
-// Import, ImportName and Export are the module declarations of a text.
+// Import, ImportName and Export describe the import and export declarations of a text.
 type (
 	Import     = ecma.Import
 	ImportName = ecma.ImportedName

@@ -37,8 +37,8 @@ func NewCache[T any](compile func(ctx context.Context, img *offload.Image) (T, e
 	return &Cache[T]{compile: compile, entries: map[[sha256.Size]byte]*Cached[T]{}}
 }
 
-// Get returns the result for an image and counts a user until [Cache.Put]. If ctx ends during another caller's compilation,
-// Get returns and the compilation continues.
+// Get returns the result for an image and counts a user until [Cache.Put]. With an error it counts none. If ctx ends during
+// another caller's compilation, Get returns the error of [Cancelled], and the compilation continues.
 func (c *Cache[T]) Get(ctx context.Context, img *offload.Image) (*Cached[T], error) {
 	e := c.use(img.Digest())
 	select {

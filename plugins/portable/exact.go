@@ -168,8 +168,8 @@ func (a *Arithmetic) Inexact() error {
 }
 
 // Compare makes the comparison unless it has succeeded before. The kernels compute thirteen expressions of 784 triples of
-// operands, in f32 and f64. Compare calls differ if a result differs. An error means that the kernels failed to run; the
-// next call then compares again.
+// operands, in f32 and f64. If a result differs, Compare calls differ, which must not use a, since a is locked. An error means
+// that the kernels failed to run; the next call then compares again.
 func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -186,8 +186,8 @@ func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error
 	return nil
 }
 
-// Prove compares the arithmetic of a device that counts as exact, at the first call. If it differs, the device loses the feature
-// Exact. An error means that the kernels failed to run.
+// Prove is [Arithmetic.Compare] for a device that counts as exact. If a result differs, the device loses the feature Exact. For
+// other devices Prove does nothing.
 func (a *Arithmetic) Prove(d offload.Device, info *atomic.Pointer[offload.DeviceInfo], load Loader) error {
 	if !info.Load().Features.Exact {
 		return nil

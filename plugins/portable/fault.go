@@ -43,7 +43,7 @@ type Record struct {
 	interp.Fault
 	label   string // of the buffer
 	swapped bool   // the launch's size equals the buffer's shape, with the axes in the wrong order
-	ragged  bool   // the launch has incomplete groups
+	ragged  bool   // the launch has incomplete groups; set only for reads of elements that were never written
 }
 
 // NewRecord returns the record of a fault.

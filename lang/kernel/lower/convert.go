@@ -35,7 +35,7 @@ func (e *emitter) saturate(to ir.Type, x *ir.Value) *ir.Value {
 	return e.sel(fits, v, edge)
 }
 
-// wrapFloat lowers Wrap of a float: the truncated value modulo the range of the integer type.
+// wrapFloat lowers Wrap of a float: the truncated value modulo 2ⁿ, for an integer type of n bits. NaN and infinities become 0.
 func (e *emitter) wrapFloat(to ir.Type, x *ir.Value) *ir.Value {
 	t, f := x.Type, formatOf(x.Type)
 	fits := e.lt(e.Op(ir.Abs, t, x), e.float(t, 1<<63))

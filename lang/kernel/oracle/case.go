@@ -25,7 +25,7 @@ type Case struct {
 	// Watch, if not nil, is the only item whose fault the interpreter keeps.
 	Watch *[3]int
 
-	Stop *atomic.Bool // if set, a run stops early and keeps its partial effects
+	Stop *atomic.Bool // may be nil; when it becomes true, a run stops early and keeps its partial effects
 }
 
 // Arg is an argument: the bits of a scalar or the initial contents of a buffer, which runs do not modify.

@@ -115,7 +115,7 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 }
 
 // CompareLeaves runs the case in the leaf interpreter and in the IR interpreter, which keeps the fault of the same item. It
-// returns the first outcome, and how the second differs.
+// returns the first outcome, and how the second differs, or "" if the outcomes agree.
 func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, diff string, err error) {
 	got, err := c.Leaves(target, known)
 	if err != nil {
@@ -125,8 +125,8 @@ func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, di
 	return got, diff, err
 }
 
-// compareInterp runs the case in the interpreter, which keeps the fault of the same item as got, and returns the difference
-// from got.
+// compareInterp runs the case in the interpreter, which keeps the fault of the same item as got. It returns the difference from
+// got, or "" if there is none.
 func (c *Case) compareInterp(got *Outcome) (diff string, err error) {
 	watch := *c
 	if got.Fault != nil {

@@ -62,7 +62,7 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 }
 
 // ComparePTX runs the case as PTX and in the IR interpreter, with subgroups of 32 items. The IR interpreter keeps the fault of
-// the same item. It returns the outcome of PTX, and how the other differs.
+// the same item. It returns the outcome of PTX, and how the other differs, or "" if the outcomes agree.
 func (c *Case) ComparePTX(known bool) (out *Outcome, diff string, err error) {
 	warps := *c
 	warps.SubgroupSize = 32

@@ -118,7 +118,7 @@ func (p *parse) funcValue(at Span, fn *Func) Expr {
 	return &FuncLit{at, fn}
 }
 
-// number returns a number literal with its JavaScript value.
+// number returns a literal of a Number or a BigInt with its JavaScript value.
 func (p *parse) number(e *ast.NumberLiteral, at Span) Expr {
 	switch v := e.Value.(type) {
 	case int64:

@@ -61,6 +61,7 @@ func accessesMemory(b *ir.Block) bool {
 }
 
 // monotone reports whether test is a less-than or less-or-equal of a uniform i32 and one that does not decrease from lane to lane.
+// The latter must grow by at most vcode.MaxPeel per lane and have a lane-0 value.
 func (l *Lowerer) monotone(test *ir.Instr) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
