@@ -235,7 +235,7 @@ func (p *parser) parseVar() *ast.VariableStatement {
 }
 
 // caught reports whether a declaration of vars repeats the parameter of a catch clause around it, which its initializer then
-// assigns. The interpreter refuses that.
+// assigns. The interpreter refuses that. caught returns false for a declaration with a pattern.
 func (p *parser) caught(list []*ast.Binding) bool {
 	repeats := false
 	for _, b := range list {

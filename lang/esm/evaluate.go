@@ -220,7 +220,7 @@ func (g *Graph) fulfil(m *Module) {
 	}
 }
 
-// released appends the modules that became ready to run when m finished to list, and returns it.
+// released appends to list the modules that became ready to run when m finished, and returns the result.
 func (m *Module) released(list []*Module) []*Module {
 	for _, p := range m.asyncParents {
 		if slices.Contains(list, p) || p.cycleRoot != nil && p.cycleRoot.err != nil {

@@ -100,7 +100,7 @@ func (r reflection) wrap(holder, name string, around func(c goja.FunctionCall, x
 	}
 }
 
-// exported returns the name of the export that a property key means, if there is one.
+// exported returns the name of the export that a property key means, or false if there is none.
 func exported(x Exports, key goja.Value) (name string, ok bool) {
 	if _, isSymbol := key.(*goja.Symbol); isSymbol {
 		return "", false

@@ -29,7 +29,8 @@ func (t *Texts) Get(name string) (string, bool) {
 	return x.string, ok
 }
 
-// Set stores the text of a call or of a file. Beyond [Most] or [MostSize], it drops the texts of the oldest calls.
+// Set stores the text of a call or of a file. A text that replaces another one is of the same kind as that, whatever isCall says.
+// Beyond [Most] or [MostSize], Set drops the texts of the oldest calls.
 func (t *Texts) Set(name, content string, isCall bool) {
 	old, known := t.byName[name]
 	if old.isCall {

@@ -463,7 +463,8 @@ func (e *emitter) place() int {
 	return e.places
 }
 
-// group prints a group operation: the item yields a request.
+// group prints a group operation: the item yields a request. Its property site is the number of the operation, by which the runtime
+// compares requests. Its property place is the index in [ir.Kernel.Sites], for faults.
 func (e *emitter) group(in *ir.Instr) {
 	request := fmt.Sprintf("op: '%s', site: %d, place: %d", in.Op, e.place(), in.Site)
 	if len(in.Args) > 0 {

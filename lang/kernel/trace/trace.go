@@ -158,7 +158,7 @@ func (r *recorder) end() {
 	r.open = r.open[:n]
 }
 
-// Where returns the file and the site with an index.
+// Where returns the site with an index, such as [Step.Site], and its file.
 func (t *Trace) Where(site int) (file string, s ir.Site) {
 	s = t.kernel.Sites[site]
 	return t.module.Files[s.File], s

@@ -154,7 +154,7 @@ func Fmod(x, y float64) float64 {
 	return math.Copysign(compose(mx, ey), x)
 }
 
-// significand returns m and e with |x| = m·2^e; m is below 2^53 and, unless x is subnormal, at least 2^52.
+// significand returns m and e with |x| = m·2^e, for a finite x. m is below 2^53 and, unless x is 0 or subnormal, at least 2^52.
 func significand(x float64) (m uint64, e int) {
 	b := math.Float64bits(x)
 	m, e = b&(1<<52-1), int(b>>52&0x7ff)

@@ -17,7 +17,7 @@ func Round(t ir.Type, x float64) uint64 {
 }
 
 // Shortest returns the number with the fewest decimal digits that rounds to the bits of a floating-point element. Integers of f16
-// and bf16 below 2²⁴ keep all digits.
+// and bf16 of magnitudes below 2²⁴ keep all digits.
 func Shortest(t ir.Type, bits uint64) float64 {
 	var x float64
 	switch t {
