@@ -203,7 +203,8 @@ func joinOfType(t ir.Type) joined {
 	return 0
 }
 
-// typ returns the join of the set; ok is false if the types cannot be joined.
+// typ returns the join of the set; ok is false if the types cannot be joined. The join of an empty set is i32. real is the
+// kernel's real type, which fractions and literals beyond u32 have unless the set contains a 64-bit integer or a float.
 func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
 	const (
 		wide     = jI64 | jU64 | jBig | jBigU

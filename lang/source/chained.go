@@ -70,7 +70,7 @@ var closing = later.Value[map[byte]byte]{Make: func() map[byte]byte {
 }}
 
 // arguments returns the texts of a call's arguments. open is the offset of the opening parenthesis, and end the one after the closing
-// parenthesis. end is −1 if only a parser can find it, as behind regular expressions.
+// parenthesis. end is −1 if the call has no end, or if only a parser can find it, as behind regular expressions.
 func arguments(text string, open int) (list []string, end int) {
 	var stack []byte
 	start := open + 1

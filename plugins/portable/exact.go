@@ -199,7 +199,7 @@ func (a *Arithmetic) Prove(d offload.Device, info *atomic.Pointer[offload.Device
 	})
 }
 
-// compareArithmetic returns the first difference as inexact, or an error if the kernels failed to run.
+// compareArithmetic returns the first difference as inexact, nil if there is none. err is set if a kernel failed to run.
 func compareArithmetic(d offload.Device, load Loader) (inexact, err error) {
 	for _, t := range []ir.Type{ir.F32, ir.F64} {
 		p := newProbe(t)

@@ -43,7 +43,8 @@ func subscripts(text string) (list []string) {
 	return list
 }
 
-// arguments returns the arguments of the call that a text begins with, without spaces around them.
+// arguments returns the arguments of the call that a text begins with, without spaces around them. If the text ends within the call, the
+// last argument is left out.
 func arguments(text string) (list []string) {
 	depth, start := 0, 0
 	for at, c := range text {

@@ -129,7 +129,8 @@ func offset(in *ir.Instr) (int, bool) {
 	return at, true
 }
 
-// gather returns the elements that an instruction sets, by their numbers, and records those of structured ones in written.
+// gather returns the elements that an instruction sets, by their numbers, and records those of structured ones in p.written. It
+// returns none for structured ones once p.carried exceeds maxCarried.
 func (p *sroa) gather(in *ir.Instr) (set []int) {
 	if vars := p.vars[in.Array]; in.Array != nil && vars != nil {
 		switch in.Op {
