@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// LeadingWord returns the prefix of s that consists of runes which [IsWordRune] accepts. It is "" if there is none.
 func LeadingWord(s string) string {
 	for i, r := range s {
 		if !IsWordRune(r) {
@@ -75,6 +76,7 @@ func DeclaredBy(text, name string) string {
 	return strings.TrimSpace(m[1])
 }
 
+// IsWordRune reports whether words of code may contain r: ASCII letters and digits, _ and $, and all other characters from 0x80 on.
 func IsWordRune(r rune) bool {
 	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }

@@ -211,9 +211,9 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops reports, for each loop that has a bound by [FindWork], whether an item is known to execute at most most instructions
-// each time that it runs the loop. It reports false if the step of the loop, or of a loop in it, is not a constant. Loops without
-// a bound have no entry.
+// BriefLoops reports for each loop whether an item is known to execute no more than most instructions each time that it runs the
+// loop. It reports false if the step of the loop, or of a loop in it, is not a constant. Loops without a bound by [FindWork]
+// have no entry.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

@@ -237,7 +237,8 @@ func (l *lowering) supported() (err error) {
 	return err
 }
 
-// converges verifies that all items of a group, including absent and faulted ones, reach each group operation together.
+// converges verifies that all items of a group, including absent and faulted ones, reach each group operation together. If they
+// may not, it returns an [*UnsupportedError].
 func (l *lowering) converges() error {
 	k := l.out.IR
 	body := *k.Body
