@@ -172,6 +172,7 @@ func (l *Library) Leaving(names ...string) *Library {
 	return &Library{functions: l.functions, left: names}
 }
 
+// leaves reports whether the library does not expand a call because of [Library.Leaving].
 func (l *Library) leaves(call *ir.Instr) bool {
 	if len(l.left) == 0 {
 		return false

@@ -474,6 +474,8 @@ func (e *Engine) AllowNative(label string) error {
 // Script returns the absolute path of the last file run by [Engine.RunFile], or "".
 func (e *Engine) Script() string { return e.esm.script }
 
+// allowed returns the absolute path of a file, with all links followed, if ask permits that path. If ask is nil, every path is
+// permitted, and links are not followed.
 func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
 	path := e.Path(name)
 	if ask == nil {

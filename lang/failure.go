@@ -59,6 +59,8 @@ func (e *Engine) drop(cause error) {
 	e.objects.operations.wait(nil, cutPatience)
 }
 
+// tellFailure calls the functions of [Engine.OnFailure] for a scope, nil for all. The functions that they return run on other
+// goroutines, as operations of the scope.
 func (e *Engine) tellFailure(s *loop.Scope, cause error) {
 	for _, fn := range e.hooks.failed {
 		work := fn(s, cause)

@@ -104,6 +104,7 @@ const overdueTime = 2 * time.Second
 // memoryPeriod is the interval between two checks of the limit of memory.
 const memoryPeriod = 10 * time.Millisecond
 
+// watchMemory calls cancel when a share exceeds a limit, until stop is called. A limit of 0 is none.
 func watchMemory(share *heap.Owner, limit uint64, cancel context.CancelCauseFunc) (stop func()) {
 	if limit == 0 {
 		return func() {}

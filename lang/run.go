@@ -41,6 +41,8 @@ func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, er
 	}, false)
 }
 
+// main evaluates the module that load returns, and returns its exports. With untilQuiet the module is the main one, and the
+// function main also waits until the call's work has ended.
 func (e *Engine) main(ctx context.Context, load func() (*esm.Module, error), untilQuiet bool) (exports *goja.Object, err error) {
 	err = e.call(ctx, func(ctx context.Context) (err error) {
 		var m *esm.Module

@@ -51,6 +51,7 @@ const (
 	like          // an object that only resembles an array
 )
 
+// kind returns the kind of a value on which a method of arrays is called.
 func kind(v goja.Value) int {
 	o, ok := v.(*goja.Object)
 	if !ok {

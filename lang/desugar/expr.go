@@ -238,6 +238,7 @@ func (d *lowerer) object(slot *ast.Expression, o *ast.ObjectLiteral) {
 	}
 }
 
+// staticName returns the name of a property whose key is not computed, and "" for other keys.
 func staticName(key ast.Expression, computed bool) unistring.String {
 	if computed {
 		return ""

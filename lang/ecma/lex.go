@@ -255,6 +255,7 @@ func (s *scanner) scanUnicodeEscape() (r rune, problem string) {
 	return s.scanHex(4, bad)
 }
 
+// scanHex scans that number of hexadecimal digits and returns their value. problem is bad if one is missing, or else "".
 func (s *scanner) scanHex(digits int, bad string) (r rune, problem string) {
 	for range digits {
 		if s.pos >= len(s.src) {

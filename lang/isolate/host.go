@@ -92,6 +92,7 @@ func StartWith(ctx context.Context, own Config, opts lang.Options) (*Engine, err
 	return start(ctx, own, opts, resultBound(opts.Limits))
 }
 
+// start starts a child. most bounds the results of its calls.
 func start(ctx context.Context, own Config, opts lang.Options, most bound) (*Engine, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -257,6 +258,7 @@ func (e *Engine) Status() int {
 	return e.status
 }
 
+// call waits for its turn, sends a request to the child, and returns the result of the reply.
 func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -413,6 +415,7 @@ func (e *Engine) listen() {
 	}
 }
 
+// policy asks the engine's policy about a path. It returns the reason of a refusal, or nil.
 func (e *Engine) policy(what, path string) error {
 	ask := e.opts.Policy.Read
 	switch what {

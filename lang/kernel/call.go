@@ -124,6 +124,7 @@ func (c *compiler) recordInlined(callee *syntax.Func, x *syntax.Call) {
 	})
 }
 
+// mayInline reports whether a call of fn can be inlined. It reports an error if fn is recursive, or once if the kernel grows too big.
 func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {
 	for f := c.frame; f != nil; f = f.caller {
 		if f.fn == fn {

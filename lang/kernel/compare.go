@@ -49,6 +49,7 @@ var compareOps = later.Value[map[syntax.Op]ir.Op]{Make: func() map[syntax.Op]ir.
 	return map[syntax.Op]ir.Op{syntax.Eq: ir.Eq, syntax.Ne: ir.Ne, syntax.Lt: ir.Lt, syntax.Le: ir.Le}
 }}
 
+// foldCompare returns the result of a comparison of two constants. With a NaN, only Ne is true.
 func foldCompare(op syntax.Op, x, y value) bool {
 	if x.kind == kBig || y.kind == kBig {
 		a, okA := asBig(x)
@@ -69,6 +70,7 @@ func foldCompare(op syntax.Op, x, y value) bool {
 	return op == syntax.Ne
 }
 
+// ordered returns the result of a comparison. cmp is negative, 0 or positive if the first operand is less, equal or greater.
 func ordered(op syntax.Op, cmp int) bool {
 	switch op {
 	case syntax.Eq:

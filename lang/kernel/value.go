@@ -110,6 +110,7 @@ func isIntegral(x float64) bool {
 	return x == math.Trunc(x) && !math.IsInf(x, 0)
 }
 
+// fits reports whether x is an integer in the range of t. It returns false if t is not an integer type.
 func fits(x float64, t ir.Type) bool {
 	if !isIntegral(x) {
 		return false

@@ -174,6 +174,7 @@ func (l *lexer) beginsStatement(t token) bool {
 	return false
 }
 
+// scan scans the token at the current position and returns its kind. t is the token, with only its start and newline set.
 func (l *lexer) scan(t token) kind {
 	switch c := l.src[l.pos]; {
 	case isWord(c):

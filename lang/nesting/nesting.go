@@ -139,6 +139,7 @@ func (c *counter) add(n int) {
 	c.total += n
 }
 
+// count counts a token. prev is the token before it.
 func (c *counter) count(prev, t token) {
 	c.tokens++
 	switch t.kind {

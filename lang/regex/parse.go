@@ -26,6 +26,7 @@ func ParseFlags(text string) (f Flags, ok bool) {
 	return f, !f.Unicode || !f.Sets
 }
 
+// flag returns the field of a flag, or nil if there is no such flag.
 func (f *Flags) flag(c rune) *bool {
 	switch c {
 	case 'd':

@@ -189,6 +189,8 @@ func newColumns(text string) *columns {
 	return c
 }
 
+// offset returns the offset of a line and a column, both from 0. It returns the line's end for columns beyond it, and the text's
+// end for lines that do not exist.
 func (c *columns) offset(line, column int) int {
 	if line < 0 || line >= len(c.lines) {
 		return len(c.text)

@@ -483,6 +483,7 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 	return m
 }
 
+// visitFunction visits a function or an arrow function, and returns its record. Of other expressions it visits nothing.
 func (w *walker) visitFunction(e ast.Expression) *function {
 	fn := &function{parent: w.scope.fn}
 	evals := w.evals

@@ -175,6 +175,7 @@ func (p *nativeProgram) SymbolAddress(name string) (uint64, error) {
 	return uint64(address), err
 }
 
+// find returns a symbol and its address. function is true to find a function or a target region, and false to find a variable.
 func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uintptr, error) {
 	refuse := func(code offload.Code, detail string) error {
 		return offload.Errorf(code, op, "%s", detail).On(p.device.id, name)

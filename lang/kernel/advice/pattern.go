@@ -189,6 +189,7 @@ func (l *layouts) indices(list []*ir.Value) Layout {
 	return out
 }
 
+// alongOf returns the difference of a value between adjacent items, and remembers it.
 func (l *layouts) alongOf(v *ir.Value) along {
 	if a, ok := l.along[v]; ok {
 		return a

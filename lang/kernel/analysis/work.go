@@ -32,6 +32,7 @@ func FindWork(k *ir.Kernel) *Work {
 	return w
 }
 
+// add adds the instructions of a block, which may be nil. It returns false if there is no bound.
 func (w *Work) add(b *ir.Block, s *Structure) bool {
 	if b == nil {
 		return true

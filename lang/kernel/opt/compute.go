@@ -26,6 +26,7 @@ func under(v *ir.Value, c int64) []bound {
 	return []bound{{termOf(v), c}}
 }
 
+// result returns the interval and the upper bounds of the result of in, which is of type t.
 func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 	all := full(t)
 	switch in.Op {

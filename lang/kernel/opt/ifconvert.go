@@ -12,6 +12,7 @@ func IfConvert(k *ir.Kernel, limit int) bool {
 	return convertIfs(k.Body, limit)
 }
 
+// convertIfs is IfConvert for a block and the blocks in it.
 func convertIfs(b *ir.Block, limit int) bool {
 	changed := false
 	out := make([]*ir.Instr, 0, len(b.Instrs))

@@ -91,6 +91,7 @@ func (f *IndexFact) Holds(value func(Term) int64) bool {
 	return ok && n < extent
 }
 
+// eval returns the value of a bound, from those of its terms. It returns false if an operation overflows.
 func (b Bound) eval(value func(Term) int64) (int64, bool) {
 	sum := int64(0)
 	for _, p := range b {
@@ -136,6 +137,7 @@ func (b Bound) normal() (Bound, bool) {
 
 func (b Bound) plus(o Bound) (Bound, bool) { return append(slices.Clone(b), o...).normal() }
 
+// times returns the product of two bounds. It returns false if a factor overflows, or if the result has too many products.
 func (b Bound) times(o Bound) (Bound, bool) {
 	var out Bound
 	for _, x := range b {

@@ -120,6 +120,8 @@ func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always boo
 	return before
 }
 
+// leaves reports whether an instruction can move out of a loop. always means that every iteration executes it. Without always, only
+// constants, coordinates and extents can.
 func (h *licm) leaves(loop, in *ir.Instr, always bool) bool {
 	switch {
 	case in.Op == ir.Const || in.Op == ir.Item || in.Op == ir.Extent:

@@ -164,6 +164,7 @@ func (p *prover) begin(t term, r interval) {
 // of returns the known facts of a term.
 func (p *prover) of(t term) *knowledge { return &p.known[p.slot(t)] }
 
+// rangeOf returns the known interval of a value: its type's range if nothing else is known.
 func (p *prover) rangeOf(v *ir.Value) interval {
 	if n, ok := analysis.ConstInt(v); ok {
 		return exactly(n)
@@ -180,6 +181,7 @@ func (p *prover) rangeOf(v *ir.Value) interval {
 	return r
 }
 
+// narrow adds the fact that a term is in an interval.
 func (p *prover) narrow(t term, to interval) {
 	if s, ok := p.steps[t.v]; ok {
 		to = s.tighten(to)

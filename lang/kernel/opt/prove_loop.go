@@ -115,6 +115,8 @@ func (s steps) tighten(r interval) interval {
 // wrap.
 const lastAttempt = 2
 
+// guess returns the interval of a loop's parameter i that an attempt assumes. initial is that of its initial value. Later attempts
+// assume less, and from lastAttempt on nothing.
 func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) interval {
 	all := full(loop.Then.Params[i].Type)
 	if attempt >= lastAttempt {

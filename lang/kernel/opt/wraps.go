@@ -266,6 +266,7 @@ type change struct {
 	spent           bool // by contains the growth in an inner loop of as many iterations as Launches.Trips assumes
 }
 
+// join returns a change that holds for every value for which c or o holds.
 func (c change) join(o change) change {
 	if c.hasBy && o.hasBy {
 		c.by = c.by.join(o.by)

@@ -87,6 +87,7 @@ func (f *flow) magnitudes(l *opt.Launches) *magnitudes {
 // of returns a bound on the absolute value of v in JavaScript.
 func (m *magnitudes) of(v *ir.Value) float64 { return m.bound(v, 8) }
 
+// bound is of, following at most depth operations. Beyond these, values have the bound of their type.
 func (m *magnitudes) bound(v *ir.Value, depth int) float64 {
 	if r, ok := m.params[v]; ok {
 		return r

@@ -305,6 +305,7 @@ func (p *parse) pattern(e ast.Expression, kind DeclKind) Expr {
 	return p.target(e)
 }
 
+// keyName returns the name of a key, or false if the key is computed, or neither a name nor a string.
 func keyName(x *ast.PropertyKeyed) (string, bool) {
 	if x.Computed {
 		return "", false

@@ -155,6 +155,7 @@ func (in *instruction) settle() (problem string) {
 	return ""
 }
 
+// setReg and setMem decode the operand x. They return the problem if it is wrong, or "".
 func (in *instruction) setReg(x *arg) string {
 	r := x.reg
 	if !r.valid() {

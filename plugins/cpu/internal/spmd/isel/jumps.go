@@ -42,6 +42,7 @@ type passed struct {
 // deepest is greater than all depths.
 const deepest = 1 << 30
 
+// block finds the jumps in a block, which may be nil. depth is the number of structured instructions around it.
 func (f *jumpFinder) block(b *ir.Block, depth int) passed {
 	out := passed{least: deepest}
 	if b == nil {
@@ -71,6 +72,7 @@ func (f *jumpFinder) block(b *ir.Block, depth int) passed {
 	return out
 }
 
+// structured finds the jumps in a structured instruction at a depth, and records them.
 func (f *jumpFinder) structured(in *ir.Instr, depth int) passed {
 	j := &jumps{}
 	f.found[in], f.depths[in] = j, depth
