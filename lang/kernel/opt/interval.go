@@ -57,8 +57,8 @@ func fit(t ir.Type, lo, hi int64, ok bool) (interval, bool) {
 	return r, true
 }
 
-// addRange, subRange and mulRange return the range of an operation on operands in x and y. They return false, and the full range of
-// the type, if the operation may wrap.
+// addRange returns the range of sums of x and y. It returns false, and the full range of the type, if a sum may wrap. subRange and
+// mulRange do so for differences and products.
 func addRange(t ir.Type, x, y interval) (interval, bool) {
 	lo, ok1 := addOK(x.lo, y.lo)
 	hi, ok2 := addOK(x.hi, y.hi)

@@ -232,7 +232,7 @@ func (m *machine) record(a access) {
 	m.accesses = append(m.accesses, a)
 }
 
-// load, store and atomic evaluate an access. They return false if it is out of bounds.
+// load evaluates a Load. Like store and atomic, it returns false if the access is out of bounds.
 func (m *machine) load(in *ir.Instr) bool {
 	a, ok := m.address(in)
 	if !ok {

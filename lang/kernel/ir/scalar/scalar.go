@@ -64,7 +64,7 @@ func boolBits(b bool) uint64 {
 	return 0
 }
 
-// boolean, integer and float are [Eval] for operations on these types.
+// boolean is [Eval] for an operation on booleans, as integer and float are for those types.
 func boolean(op ir.Op, a []uint64) (uint64, bool) {
 	switch op {
 	case ir.Not:
