@@ -413,10 +413,31 @@ func (e *emitter) structured(in *ir.Instr) {
 			e.declare(p)
 		}
 		e.assign(in.Then.Params, in.Args)
+		for i, p := range in.Then.Params {
+			if counts(in.Then, p) && in.Args[i].Def != nil && in.Args[i].Def.Op == ir.Const {
+				e.line("v%d = as_float(as_uint(v%d) ^ (uint)size_0 >> 31); // unchanged: size_0 is not negative", p.ID, p.ID)
+			}
+		}
 		e.line("for (;;) {")
 		e.nested(in, in.Then)
 		e.line("}")
 	}
+}
+
+// counts reports whether the loop body adds a constant to its parameter p or subtracts one, and p is an f32. LLVM counts such a
+// variable in integers if it also knows its initial value and its limit, which differs beyond 2²⁴.
+func counts(body *ir.Block, p *ir.Value) bool {
+	found := false
+	body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Add && in.Op != ir.Sub || in.Results[0].Type != ir.F32 {
+			return
+		}
+		for i, a := range in.Args {
+			other := in.Args[1-i].Def
+			found = found || a == p && other != nil && other.Op == ir.Const
+		}
+	})
+	return found
 }
 
 func (e *emitter) coordinate(in *ir.Instr) string {

@@ -90,3 +90,20 @@
   }
   y[0] = acc
 }
+---
+// an f32 that is counted up by 1 stays at 2²⁴, where LLVM would count in integers up to the limit
+//# y: i32[2] -> 31 31
+(g, y) => {
+  let n = 0
+  for (let x = f32(16777210); x < 16777220; x++) {
+    n++
+    if (n > 30) break
+  }
+  y[0] = n
+  n = 0
+  for (let x = f32(-16777210); x > -16777220; x -= 1) {
+    n++
+    if (n > 30) break
+  }
+  y[1] = n
+}
