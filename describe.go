@@ -45,6 +45,7 @@ func (p *Pipeline) Params() []Param {
 }
 
 // Device returns the id of the device that runs the pipeline; if there are several, of the first one. See [Pipeline.Choices].
+// The pipeline must be loaded.
 func (p *Pipeline) Device() string { return p.Choices()[0].Device }
 
 // Describe returns the declaration in lines: the file and the device, then each parameter, input and output.

@@ -231,8 +231,8 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Shutdown waits until the engine's calls have returned, or ctx ends, and then closes the engine as Close does. A call that begins
-// meanwhile may be stopped. The error is Close's, or describes the end of ctx.
+// Shutdown waits until the engine's calls have returned, or ctx ends, and then closes the engine as Close does. A call that
+// begins meanwhile may be stopped. The error is Close's, or describes the end of ctx. For a closed engine Shutdown returns nil.
 //
 // If a function that a script calls shuts the engine down, Shutdown fails at once with the code "reentrant" and closes nothing. A
 // function that is Async must not call Shutdown, which would wait for the call that awaits the function.

@@ -21,7 +21,8 @@ import (
 type DeviceChoice = placement.Choice
 
 // Choices returns the devices that run the pipeline, in order of their first instances. After an instance ended, such as on a
-// lost device, the next one chooses again. While there is no instance, Choices returns the device of the first one.
+// lost device, the next one chooses again. While there is no instance, Choices returns the device of the first one. The
+// pipeline must be loaded.
 func (p *Pipeline) Choices() []DeviceChoice {
 	p.mu.Lock()
 	defer p.mu.Unlock()

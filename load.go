@@ -159,7 +159,8 @@ func (s *Settings[T]) Write(w io.Writer) error {
 	return t.Flush()
 }
 
-// FromScript returns the exports of a script, run in an engine, as a source. Exports without a field are allowed unless they resemble one.
+// FromScript returns the exports of a script, run in an engine, as a source. Exports without a field are allowed unless they
+// resemble one. Settings in the default export are an error.
 func FromScript(e *Engine, path string) Source {
 	return Source{in(path), func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		if e == nil {

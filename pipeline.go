@@ -328,7 +328,7 @@ type Data map[string]any
 // Array is data with one to three dimensions in row-major order.
 type Array[T Element] struct {
 	Data  []T
-	Shape []int // outermost first
+	Shape []int // extents, outermost first; nil in an input: one dimension
 }
 
 // Element is a Go type of buffer elements. Booleans and records are stored as bytes, half floats as their bits in uint16.

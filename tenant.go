@@ -23,7 +23,7 @@ type Tenant struct {
 
 	Read, Write []string // directories and files that scripts may read and import, or write
 	Run         []string // programs that scripts may start, or directories of them
-	Devices     []string // ids of devices, or names of plugins, whose devices are all allowed; nil: "cpu"
+	Devices     []string // ids of devices, or names of plugins, whose devices are all allowed; nil: "cpu"; empty, not nil: none
 	Native      bool     // scripts may load native libraries, which run unchecked in the process
 
 	Output io.Writer // receives what scripts print, and warnings; nil: they are dropped

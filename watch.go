@@ -150,8 +150,8 @@ func (w *Watched) Close() error {
 	return w.Pipeline().Close()
 }
 
-// Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends. A function that one of
-// them calls is refused as by [Pipeline.Shutdown].
+// Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends. If a function that such
+// a run calls it, it is refused as by [Pipeline.Shutdown].
 func (w *Watched) Shutdown(ctx context.Context) error {
 	if err := w.Pipeline().usable(ctx); err != nil {
 		return err
@@ -182,8 +182,8 @@ type version struct {
 	disk.Version
 }
 
-// state returns the versions of the files that p read while it loaded, and of others, sorted by path. If the system notifies
-// the watcher of changes, state also has the folders of these files watched.
+// state returns the versions of the files that p read while it loaded and of those at the paths others, sorted by path. If the
+// system notifies the watcher of changes, state also has the folders of these files watched.
 func (w *Watched) state(p *Pipeline, others ...string) []version {
 	paths := append(slices.Clone(p.files()), others...)
 	slices.Sort(paths)
@@ -226,8 +226,8 @@ func (w *Watched) look(list []version) {
 	}
 }
 
-// watch reloads the pipeline after changes. It loads when the files have not changed for an interval, or for a moment after a
-// notification. An editor may write several files, or one in parts.
+// watch reloads the pipeline after changes. Since an editor may write several files, or one in parts, watch waits until the
+// files have not changed for an interval. After a notification it waits for the time settle.
 func (w *Watched) watch(ctx context.Context, loaded []version) {
 	w.goroutine.Store(goroutine.Current())
 	defer close(w.ended)

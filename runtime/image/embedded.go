@@ -46,8 +46,8 @@ func (o *object) goContainers() ([]containerSection, error) {
 	return list, nil
 }
 
-// containerRun returns the length of the containers at the start of data, or 0. Each image must have a triple, since the magic
-// bytes may be a constant of the program.
+// containerRun returns the number of bytes of the containers at the start of data, or 0. left is the budget for reading each
+// container, and is not reduced. Each image must have a triple, since the magic bytes may be a constant of the program.
 func containerRun(data []byte, left *budget) int {
 	end := 0
 	for bytes.HasPrefix(data[end:], magicOffload) {

@@ -24,9 +24,8 @@ type wireError struct {
 // maxWireDepth is the maximum length of an encoded chain of causes.
 const maxWireDepth = 32
 
-// EncodeError encodes err for another process: all fields of each [Error] in the chain, and the text of other errors. After
-// maxWireDepth errors, the text of the next one ends the chain. Bytes that are not UTF-8 become U+FFFD. A nil error is encoded
-// as no bytes.
+// EncodeError encodes err for another process: all fields of each [Error] in the chain, and the text of other errors. Errors
+// after the first maxWireDepth are lost. Bytes that are not UTF-8 become U+FFFD. A nil error is encoded as no bytes.
 func EncodeError(err error) []byte {
 	if err == nil {
 		return nil

@@ -52,7 +52,7 @@ type Position struct {
 	Col  int
 }
 
-// String returns file:line:col without the unknown parts.
+// String returns file:line:col. It returns only the file if the line is unknown, and only line:col without a file.
 func (p Position) String() string {
 	switch {
 	case p.Line == 0:
@@ -69,11 +69,11 @@ type Error struct {
 	Op     string   // the operation, such as "launch" or "allocate"
 	Device string   // the device's id, such as "cpu" or "cuda:0"; may be empty
 	Label  string   // the object: a buffer's or kernel's label; may be empty
-	Detail string   // the cause, with the figures; if empty, the fault is the detail
+	Detail string   // what is wrong, with the figures; if empty, the text of Fault
 	Hint   string   // the remedy; may be empty
 	Pos    Position // position in the script; may be unknown
 	Fault  *Fault   // fault of the kernel; nil if no kernel failed
-	Err    error    // the cause; may be nil
+	Err    error    // the error that caused this one; may be nil
 	More   int      // the number of later commands of the queue that failed, too
 }
 
@@ -131,7 +131,8 @@ func (e *Error) Message() string {
 	return string(b)
 }
 
-// Text returns the detail, or the text of the fault if there is none. The text is made here, since few faults are printed.
+// Text returns the detail, or the text of the fault if there is none. The text of a fault is made at each call, since few
+// faults are printed.
 func (e *Error) Text() string {
 	if e.Detail == "" && e.Fault != nil {
 		return e.Fault.String()

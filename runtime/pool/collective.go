@@ -12,7 +12,8 @@ type Collective struct {
 	Context context.Context
 	Pos     contract.Position // position of the caller, for errors of launches
 
-	// AnyOrder lets AllReduce combine the buffers in any order. Then each device combines its own first, and sends one.
+	// AnyOrder lets AllReduce combine the buffers in any order. Unless buffers overlap, each device then first combines those
+	// in its memory, and sends only the result.
 	AnyOrder bool
 
 	// Queue returns the queue for the commands of a device. NewBuffer allocates temporaries, and Launch enqueues kernels.

@@ -68,9 +68,9 @@ func apart(list []*session.Buffer, leads bool) (members, others []*session.Buffe
 	return members, others
 }
 
-// together makes the copies that flows describe between members, by one command of each device. It calls before first. It
-// returns false, without calling before, if the devices cannot do that or a queue is watched. It also returns false for fewer
-// than three members, for which a plain copy is less work.
+// together makes the copies that flows describe between members, by one command of each device. Before it enqueues them, it
+// calls the function before. It returns false, without this call, if the devices cannot do that or a queue is watched. It also
+// returns false for fewer than three members, for which a plain copy is less work.
 func (c *Collective) together(op string, members []*session.Buffer, flows []contract.Flow, before func() error) (ok bool, err error) {
 	if len(members) < 3 {
 		return false, nil
@@ -117,8 +117,8 @@ func (c *Collective) together(op string, members []*session.Buffer, flows []cont
 	return true, nil
 }
 
-// chainBytes is the size in bytes from which a broadcast goes down a chain. In a chain each device sends it once, and
-// passes pieces on as they arrive.
+// chainBytes is the size in bytes from which a broadcast goes down a chain. In a chain each device but the last sends the data
+// once, to the next device, in pieces as they arrive.
 const chainBytes = 1 << 20
 
 // route returns the flows of a broadcast from the first member to n-1 others: a binomial tree, or a chain from chainBytes on.
@@ -137,8 +137,8 @@ func route(n int, size int64) (flows []contract.Flow) {
 	return flows
 }
 
-// Broadcast copies a buffer to others of its size; another size is an InvalidSize error. Devices that can do so pass it on to each
-// other by one command each. Others copy it down a binomial tree.
+// Broadcast copies a buffer to others of its size; another size is an InvalidSize error. Devices that can do so pass it on to
+// each other by one command each. Others copy it down a binomial tree. If buffers overlap, each copy is from src.
 func (c *Collective) Broadcast(src *session.Buffer, list []*session.Buffer) error {
 	const op = "broadcast"
 	for i, dst := range list {

@@ -33,7 +33,7 @@ type Member struct {
 	Stolen  int  // number of tasks that it took from other members
 	Lost    bool // a lost member starts no tasks
 
-	out bool // absent from turns, since all places are taken
+	out bool // absent from turns, since all places are taken or the member is lost
 }
 
 // New returns a pool of members, to which others may join. Each runs up to width tasks at a time.
@@ -55,7 +55,7 @@ func (p *Pool[T]) Join() {
 // Members returns the state of each member. Later calls of methods change it.
 func (p *Pool[T]) Members() []Member { return p.members }
 
-// Push adds a task whose data is on a member, or Anywhere.
+// Push adds a task whose data is on a member, or Anywhere. If the member is lost, the task can begin on any other one.
 func (p *Pool[T]) Push(task T, member int) {
 	if member == Anywhere || p.members[member].Lost {
 		p.common = append(p.common, task)
@@ -68,8 +68,9 @@ func (p *Pool[T]) Push(task T, member int) {
 // Requeue adds a task of a lost member in front of the tasks without data.
 func (p *Pool[T]) Requeue(task T) { p.common = slices.Insert(p.common, 0, task) }
 
-// Next returns a task that can begin, and the member that runs it until End, or false if none can. Members take turns. Each begins
-// its own tasks, then those without data. Then it steals the last task of the longest list among fully occupied members.
+// Next returns a task that can begin, and the member that runs it until End, or false if none can. Members take turns. Each
+// begins its own tasks, then those without data. If no free member finds such a task, one steals the last task of the longest
+// list among fully occupied members.
 func (p *Pool[T]) Next() (task T, member int, ok bool) {
 	if len(p.common)+p.owned == 0 {
 		return task, 0, false

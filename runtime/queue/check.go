@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// CheckGrid returns an error if the size or the group size of a launch exceeds the device's limits or is not valid.
+// CheckGrid returns an error if the size of a launch is not valid, or its group size is not valid or exceeds the device's
+// limits. It accepts a group size of 0 on all axes, and does not check the number of groups.
 func CheckGrid(l *offload.Launch, limits *offload.Limits) *offload.Error {
 	refuse := func(format string, args ...any) *offload.Error {
 		err := offload.Errorf(offload.InvalidSize, "launch", format, args...).On("", l.Kernel.Info().Name)
@@ -74,8 +75,8 @@ func CheckLaunch(l *offload.Launch, limits *offload.Limits) error {
 	return nil
 }
 
-// CheckMemory returns the error of an access of a device to memory, or nil if the access is allowed. own says whether the memory is
-// of a kind that the device can access, freed whether it was freed.
+// CheckMemory returns the error of an access of a device to memory, or nil if the access is allowed. own says whether the
+// memory is the device's or of another device with which it can exchange. freed says whether it was freed.
 func CheckMemory(own, freed bool) *offload.Error {
 	switch {
 	case !own:

@@ -103,7 +103,7 @@ func newRing(n int) *ring {
 	return r
 }
 
-// grown returns a ring of twice the size with the slots of r, whose newest command is last.
+// grown returns a ring of twice the size with the slots of r. last is the number of the newest command.
 func (r *ring) grown(last uint64) *ring {
 	n := len(r.slots)
 	g := &ring{slots: make([]*command, 2*n), mask: uint64(2*n - 1)}

@@ -13,7 +13,7 @@ import (
 // Event is a point in a queue's commands: it implements [offload.Event].
 type Event struct {
 	queue   *Queue
-	number  uint64 // number of the command that records the event, or of the last command before an event without one
+	number  uint64 // number of the command that records the event; if no command does, that of the last command before the event
 	mark    bool   // covers no commands
 	stamped bool   // a mark that the lane reaches
 	done    atomic.Bool

@@ -36,7 +36,7 @@ func (q *Queue) Forget(m offload.Memory) {
 	f.any.Store(len(f.list) > 0)
 }
 
-// holds reports whether command n fills forgotten memory.
+// holds reports whether m is forgotten memory for command n, which fills it.
 func (f *forgotten) holds(m offload.Memory, n uint64) bool {
 	if !f.any.Load() {
 		return false

@@ -22,8 +22,8 @@ const (
 
 	copyBandwidth = 10 // bytes per nanosecond, for estimates
 
-	// An idle queue runs cheap commands on the issuing goroutine: events, launches estimated below briefLaunches, and copies up
-	// to copyAtOnce bytes, which fit the caches.
+	// An idle queue runs cheap commands on the issuing goroutine: events, launches estimated at briefLaunches or less, and
+	// copies and fills of up to copyAtOnce bytes, which fit the caches.
 	copyAtOnce    = 4 << 20
 	briefLaunches = time.Microsecond
 
@@ -152,7 +152,7 @@ func New(dev Device, opts Options) *Queue {
 	return q
 }
 
-// Submit copies from the host to the device.
+// Submit issues a copy from the host to the device. dst.Size must be len(src).
 func (q *Queue) Submit(dst offload.Span, src []byte) error {
 	const op = "submit"
 	to, err := q.span(op, dst)
@@ -399,7 +399,8 @@ func (q *Queue) record(op string, mark, stamped bool) (offload.Event, error) {
 	return ev, nil
 }
 
-// Wait makes later commands wait for the event. It returns an error for events that are not of this package.
+// Wait makes later commands wait for the event. An event of this queue, or one that was reached, has no effect. Events that are
+// not of this package are an error.
 func (q *Queue) Wait(ev offload.Event) error {
 	const op = "wait"
 	e, ok := ev.(*Event)

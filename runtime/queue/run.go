@@ -25,7 +25,8 @@ const (
 	yieldAt  = 0x3f             // polls, less one, between yields to other goroutines
 )
 
-// ensure ensures that a goroutine runs the pending commands: at once if urgent, else within a nap. The queue is locked.
+// ensure ensures that a goroutine runs the pending commands: at once if urgent, else within a nap. While an event blocks the
+// queue, it does nothing. The queue is locked.
 func (q *Queue) ensure(urgent bool) {
 	if q.lane != nil {
 		q.ensureOnLane(urgent)

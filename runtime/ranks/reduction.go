@@ -62,7 +62,8 @@ type number interface {
 	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// combine sets each element of ys to the combination of it and that of xs. The memory of ys is aligned for its elements.
+// combine sets each element of ys to its combination with the element of xs at the same index. The memory of ys is aligned for
+// its elements.
 func combine[T number](r Reduction, ys, xs []byte) {
 	y, x := elements[T](ys), elements[T](xs)
 	switch x = x[:len(y)]; r {

@@ -18,7 +18,7 @@ type World struct {
 	mu     sync.Mutex
 	peers  []*peer
 	posted map[key][]*Receipt // messages that are expected of any process of a group
-	serial uint64             // number of messages that have arrived, and of those expected
+	serial uint64             // number of the last message or receipt, which are counted together
 	lost   error              // a process is lost: all operations fail
 	used   bool               // Claim has been called, and the release that it returned has not
 }
@@ -151,7 +151,7 @@ func (w *World) next() uint64 {
 	return w.serial
 }
 
-// take settles a receipt with the oldest message of a process. The caller holds the mutex.
+// take settles a receipt with the oldest message of a process that has the receipt's key. The caller holds the mutex.
 func (p *peer) take(r *Receipt) {
 	list := p.arrived[r.key]
 	if p.arrived[r.key] = list[1:]; len(list) == 1 {

@@ -223,7 +223,8 @@ func extract(e *zip.File, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// load returns a content of exactly size bytes, or of any size if size is negative. An empty name stands for zeros.
+// load returns a content of exactly size bytes, or of any size if size is negative. An empty name stands for size zeros, or for
+// no bytes if size is negative.
 func (f *File) load(name content, size int64) ([]byte, error) {
 	if name == "" {
 		return make([]byte, max(size, 0)), nil

@@ -52,7 +52,7 @@ func (r *Registry) AddPlatform(ctx context.Context, name string, raw offload.Pla
 }
 
 // RemovePlatform unloads the libraries from the platform's devices in the reverse order of registration, and calls the
-// platform's hook for each. Commands that use them must have finished.
+// platform's hook for each. Commands that use the libraries must have finished. A platform that was not added is ignored.
 func (r *Registry) RemovePlatform(ctx context.Context, raw offload.Platform) error {
 	r.mu.Lock()
 	i := slices.IndexFunc(r.platforms, func(p *platform) bool { return p.raw == raw })

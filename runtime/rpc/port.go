@@ -92,7 +92,7 @@ func (p *Port) release() {
 	}
 }
 
-// Send fills the packet of every lane and releases the packets.
+// Send waits until the packets belong to this side, fills that of each participating lane, and releases the packets.
 func (p *Port) Send(fill func(lane int, d *Packet)) error {
 	if err := p.acquire(); err != nil {
 		return err

@@ -247,7 +247,8 @@ func (s *Server) pass(t *turn, n uint64) {
 	}
 }
 
-// await returns nil when the client has passed its packets, or an error if Serve ends or the context of the handler's turn does.
+// await returns nil when the client has passed its packets. It returns an error if the client abandons the call, the server is
+// closed, or the context of the handler's turn ends.
 func (s *Server) await(p *serverPort) error {
 	ctx := p.turn.ctx
 	for range awaitSpins {

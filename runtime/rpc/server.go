@@ -158,7 +158,7 @@ func (s *Server) Counts() []Count {
 	return list
 }
 
-// Close ends Serve, waits of handlers, and waits of clients in Go. The memory may be freed after [Server.Wait].
+// Close ends Serve, and the waits of handlers and of clients in Go. The memory may be freed after [Server.Wait].
 func (s *Server) Close() {
 	if s.closing.Swap(true) {
 		return

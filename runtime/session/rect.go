@@ -60,7 +60,8 @@ func (x *box) reach() int64 {
 	return (x.extent[2]-1)*x.slicePitch + (x.extent[1]-1)*x.rowPitch + x.extent[0]
 }
 
-// rows calls fn for each row with its offset in this box and in a dense block of the same extent.
+// rows calls fn for each row with its offset in the buffer and in a dense block of the box's extent. It stops at an error of
+// fn, which it returns.
 func (x *box) rows(fn func(offset, dense int64) error) error {
 	dense := int64(0)
 	for s := range x.extent[2] {

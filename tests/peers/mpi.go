@@ -89,8 +89,8 @@ type mpiPair struct {
 	hostless          bool // the C program has no process besides the workers
 }
 
-// run alternates both jobs for a number of rounds and returns the figures that they print, ours first. Our host has the role;
-// the C program has more as its arguments.
+// run runs both jobs by turns for a number of rounds and returns the figures that they print, ours first. role is the role of
+// our host process, and more are the arguments of the C program.
 func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map[string]float64, err error) {
 	var args []string
 	if p.launcher == "mpirun.openmpi" {

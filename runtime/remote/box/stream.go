@@ -44,8 +44,8 @@ func (b *copier) close() {
 	}
 }
 
-// Write writes the pieces of a box. The result failure is one of the device, which is also reported to the other server; err is
-// one of the connection.
+// Write writes the pieces of a box. The result failure is one of the device, which is also reported to the other server. err is
+// one of the connection, or the cause of ctx.
 func Write(ctx context.Context, out *bufio.Writer, d Device, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b copier
 	defer b.close()
@@ -83,8 +83,8 @@ func writePiece(out *bufio.Writer, data []byte) error {
 	return err
 }
 
-// Read reads the pieces of a box. The result err is a failure of the connection. The result failure is one of this device, after
-// which the remaining pieces are read too, or of the other device, which ends the box.
+// Read reads the pieces of a box. The result err is a failure of the connection, or the cause of ctx. The result failure is one
+// of this device, after which the remaining pieces are read too, or of the other device, which ends the box.
 func Read(ctx context.Context, in *bufio.Reader, d Device, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b copier
 	defer b.close()

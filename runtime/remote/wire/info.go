@@ -14,7 +14,7 @@ func PlatformInfo(c *Coder, p *offload.PlatformInfo) {
 	Text(c, &p.Library)
 }
 
-// DeviceInfo codes the description of a device.
+// DeviceInfo codes the description of a device, without the field Notice.
 func DeviceInfo(c *Coder, d *offload.DeviceInfo) {
 	Text(c, &d.Name)
 	Text(c, &d.Vendor)

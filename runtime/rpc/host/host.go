@@ -97,7 +97,8 @@ type Host struct {
 	warn  func(text string) // Warn function of the last launch with a Warner; nil without one
 }
 
-// New allocates a channel, attaches it and serves it until [Host.Close]. Its packets have one lane.
+// New allocates a channel, attaches it and serves it until [Host.Close]. A layout of more than one lane is an Unsupported
+// error.
 func New(opts Options) (*Host, error) {
 	if opts.Layout.Lanes != 1 {
 		return nil, offload.Errorf(offload.Unsupported, "serve", "calls of %d lanes at a time are not served", opts.Layout.Lanes)
@@ -274,7 +275,8 @@ func (h *Host) launch(channel int, p *rpc.Port) (*Launch, error) {
 	return only, nil
 }
 
-// report receives the errors of handlers, and calls of unknown operations.
+// report receives an error of a handler, or of a call of an unknown operation, and makes the launch of the call fail. If the
+// launch is not known, report warns.
 func (h *Host) report(channel int, p *rpc.Port, err error) {
 	if l, _ := h.launch(channel, p); l != nil {
 		l.fail(err)

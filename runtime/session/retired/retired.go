@@ -96,8 +96,9 @@ func (l *List[F]) ReapAll(ctx context.Context) error {
 	return nil
 }
 
-// KeepPace waits before an allocation while much memory is in use, so that a program does not run far ahead of its device. It frees
-// the oldest memory first. After a wait in vain it does not wait again before any memory was freed.
+// KeepPace waits before an allocation while much memory is in use, so that a program does not run far ahead of its device. It
+// frees the oldest memory first, and waits at most paceTime. After a wait in vain it does not wait again before any memory was
+// freed. bytes is the size of the allocation, which does not wait if that is below pacedBytes.
 func (l *List[F]) KeepPace(ctx context.Context, bytes int64) {
 	if bytes < pacedBytes || l.Empty() {
 		return

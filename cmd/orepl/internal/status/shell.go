@@ -37,7 +37,7 @@ func ShellOf(env []string) (command []string, ok bool) {
 	return []string{"ssh", "-o", connectOption}, true
 }
 
-// connectOption limits the time in which ssh connects to a machine that does not answer.
+// connectOption limits the time for which ssh waits for a machine that does not answer to 10 s.
 const connectOption = "ConnectTimeout=10"
 
 // openMPIShell is the prefix of the environment variables that set how Open MPI's launcher reaches other machines.

@@ -168,7 +168,8 @@ func (s *state) clone() *state {
 	return &n
 }
 
-// load calls then with each state after thread t has read location l.
+// load calls then with each possible state after thread t has read location l, and with the value read. transition is the index
+// of the read's memory order.
 func (x *explorer) load(s *state, t, l, transition int, then func(n *state, value uint8)) {
 	for at := int(s.threads[t].view[l]); at < len(s.writes[l]); at++ {
 		n := s.clone()
