@@ -1,4 +1,4 @@
-// Package array computes with whole arrays: buffers of a device with 0 to 3 dimensions. Its operations launch kernels of
+// Package array computes with whole arrays: buffers of a device with 1 to 3 dimensions. Its operations launch kernels of
 // package kernels/array, so every device computes the same bits.
 //
 // An operation returns its result at once, like a launch; later commands on the buffers wait for it. Only [Run.Wait] waits for a

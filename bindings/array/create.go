@@ -83,7 +83,7 @@ func (r *Run) Eye(t ir.Type, rows, columns, k int) (Array, error) {
 func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
 // Arange returns the numbers from + i × step that are less than to, or greater for a negative step. The step 0, numbers without
-// an end, and numbers beyond an integer type are errors.
+// an end, more than 2³¹−1 numbers, and numbers beyond an integer type are errors.
 func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 	count := math.Ceil((to - from) / step)
 	switch {
@@ -148,9 +148,9 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 // words is the text that computes four random words from the element's index.
 const words = "const [w0, w1, w2, w3] = philox(g.x, 0, 0, 0, seed, seedHigh); "
 
-// Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has precision.
-// Integers need integers from and to. Booleans are true with a probability of one half, whatever from and to are. Element i is a
-// function of the seed and i, by the generator Philox.
+// Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has
+// precision. Integers need integers from and to, with from < to and a difference of at most 2⁵³. Booleans are true with a
+// probability of one half, whatever from and to are. Element i is a function of the seed and i, by the generator Philox.
 func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Array, error) {
 	seeds := []arg{u32(uint32(seed)), u32(uint32(seed >> 32))}
 	unit := map[ir.Type]string{

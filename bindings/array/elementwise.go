@@ -56,8 +56,8 @@ func reversed(dims []int) []int {
 // result has the type of the function's value.
 func (r *Run) Map(fn Function, x Array) (Array, error) { return r.Zip("map", fn, ir.Void, In(x)) }
 
-// Zip returns the results of a function of the elements of several arrays, whose shapes broadcast; see [Run.Map]. If t is not
-// Void, it is the type of the result's elements.
+// Zip returns the results of a function of the elements of operands, whose shapes broadcast; see [Run.Map]. At least one
+// operand is an array, and there are at most mostInputs. If t is not Void, it is the type of the result's elements.
 func (r *Run) Zip(op string, fn Function, t ir.Type, operands ...Operand) (Array, error) {
 	end, err := r.begin(op)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Repeat returns an array with each element n times in a row, along an axis or in row-major order for [All]. The result then has
-// one dimension. A negative n is an error.
+// Repeat returns an array with each element n times in a row along an axis. For [All] the order is row-major, and the result
+// has one dimension. A negative n is an error.
 func (r *Run) Repeat(x Array, n, axis int) (Array, error) {
 	end, err := r.begin("repeat", x)
 	if err != nil {

@@ -62,8 +62,8 @@ type Param struct {
 	Type   Type    // type of the scalar or of the buffer's elements
 	Elem   int     // bytes of one element, or of the aggregate
 	Rank   int     // rank of a buffer, 1 to 3; 0: any buffer
-	Reads  bool    // of a buffer
-	Writes bool    // of a buffer
+	Reads  bool    // the kernel may read the buffer; false for scalars
+	Writes bool    // the kernel may write the buffer; false for scalars
 	Fields []Field // scalars in an aggregate, ascending by offset; nil otherwise
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Keys describes the keys of an element type: the type as which elements are loaded and stored, the type of keys, the text that
-// computes them and its inverse, and their bits. Floats are sorted by their bits, NaN after all others.
+// computes them and its inverse, and the number of their bits. Floats are sorted by their bits, NaN after all others.
 func Keys(t ir.Type) (raw, key ir.Type, to, from string, width int) {
 	switch t {
 	case ir.Bool:

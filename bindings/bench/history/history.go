@@ -118,8 +118,8 @@ type Trend struct {
 
 // Change is a run since which a benchmark takes another time.
 type Change struct {
-	Index  int // index in Medians of the first run with the new time
-	Change float64
+	Index  int     // index in Medians of the first run with the new time
+	Change float64 // of the median, relative to the runs before: 0.1 is 10 % more
 }
 
 // Trends returns the course of each benchmark of the newest run. noise is the least relative change that counts.

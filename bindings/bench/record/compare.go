@@ -136,7 +136,8 @@ func (c *Comparison) take(rows []stats.Comparison) {
 }
 
 // Merge returns a copy of the first of several runs of the same scripts, with the samples of all of them. A result of another
-// run counts if it has the same place and name. There must be a run. Its share of other programs is the largest one.
+// run counts if it has the same place and name. There must be a run. The copy's share of other programs is the largest of the
+// shares.
 func Merge(runs []*Run) *Run {
 	whole := *runs[0]
 	whole.Files = slices.Clone(whole.Files)

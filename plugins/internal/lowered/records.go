@@ -67,7 +67,7 @@ func (p *Pool[R]) Take(k *lower.Kernel, prints bool) (r R, err error) {
 	return r, nil
 }
 
-// Put keeps records for reuse, or frees them.
+// Put keeps records for reuse, or frees them if mostIdle of their size are kept.
 func (p *Pool[R]) Put(r R) {
 	size := len(r.Words())
 	p.mu.Lock()

@@ -38,7 +38,7 @@ func (p *prompt) do(fn func(*goja.Runtime) error) (err error) {
 	return err
 }
 
-// show stores a value in _ and prints it, unless silent is set. It ignores undefined.
+// show stores a value in _, and prints it unless silent is set. It ignores undefined.
 func (p *prompt) show(v goja.Value, silent bool) error {
 	if v == nil || goja.IsUndefined(v) {
 		return nil

@@ -49,7 +49,8 @@ func Open(a Address) *Bell {
 	return &Bell{word: word, address: a}
 }
 
-// Ring wakes the bell's owner if the owner hears rings; then it no longer does until it calls Hear. The receiver may be nil.
+// Ring wakes the bell's owner if the owner hears rings. The owner then hears no further ones until it calls Hear. The receiver
+// may be nil.
 func (b *Bell) Ring() {
 	if b == nil {
 		return

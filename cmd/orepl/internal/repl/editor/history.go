@@ -16,7 +16,8 @@ type history struct {
 	entries []string
 }
 
-// openHistory reads the latest entries of a file, at most liner.HistoryLimit. If it cannot be read, the history is empty.
+// openHistory reads the latest entries of a file, at most liner.HistoryLimit. If it cannot be read, the history is empty. It
+// shortens a file with more entries.
 func openHistory(file string) *history {
 	h := &history{file: file}
 	if file == "" {
@@ -77,7 +78,7 @@ const (
 	quote   = "␛"
 )
 
-// encode returns a block as one line.
+// encode returns a block as one line, without carriage returns.
 func encode(block string) string {
 	return strings.NewReplacer("\r", "", quote, quote+quote, lineEnd, quote+lineEnd, "\n", lineEnd).Replace(block)
 }

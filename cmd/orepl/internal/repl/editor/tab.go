@@ -13,7 +13,7 @@ import (
 const indent = "  "
 
 // tab completes the word before the cursor; a second Tab lists the completions. At the start of a line it inserts indent. A Tab
-// within a burst of input is pasted text.
+// within a burst of input other than tabs is pasted text.
 func (e *Editor) tab(k key) {
 	switch {
 	case k.burst && !e.onlyTabsFollow():
