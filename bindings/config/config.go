@@ -4,7 +4,7 @@
 // `doc:"…"` says what the field means. A tag `check:"…"` has rules separated by spaces:
 //
 //   - min=N and max=N bound numbers and durations;
-//   - len=N..M bounds the length of strings and lists;
+//   - len=N..M, or len=N for N..N, bounds the length of texts, lists and maps;
 //   - oneof=a|b lists allowed texts and numbers;
 //   - match=PATTERN, the last rule, is a regular expression for texts.
 //

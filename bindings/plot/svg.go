@@ -163,8 +163,8 @@ func (d *drawing) distance() float64 {
 // mostPlaces is the maximum number of places along x with which values have marks, and the places labels of their own.
 const mostPlaces = 40
 
-// distinct returns the places of the values along x in ascending order, without those of a roof. It returns nil if there are
-// more than most.
+// distinct returns the places of the values along x in ascending order, without those of a roof, a joined series in a chart of
+// points. It returns nil if there are more than most.
 func (c *chart) distinct(most int) (all []float64) {
 	for k := range c.series {
 		s := &c.series[k]

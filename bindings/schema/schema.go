@@ -127,7 +127,7 @@ func TypeScript(name string, list []params.Param) string {
 	return b.String()
 }
 
-// key returns a property's name, in quotes unless it is an identifier.
+// key returns a property's name, in quotes unless it is an identifier of ASCII.
 func key(name string) string {
 	for i, r := range name {
 		letter := r == '_' || r == '$' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

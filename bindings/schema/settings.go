@@ -82,8 +82,8 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// SettingsJSON returns a JSON Schema, draft 2020-12, of a program's settings, with the defaults of a struct. A file that it accepts
-// fits the fields and keeps their rules, but for those in x-check.
+// SettingsJSON returns a JSON Schema, draft 2020-12, of a program's settings, with the defaults of a struct. A file that it
+// accepts fits the fields and keeps their rules, but for those in x-check. Types of the program may still refuse texts.
 func SettingsJSON(title string, fields []config.Field, defaults reflect.Value) []byte {
 	root := group()
 	for i := range fields {

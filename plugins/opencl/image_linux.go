@@ -120,8 +120,8 @@ func (p *imageProgram) Global(name string) (offload.Memory, error) {
 		WithHint("pass a buffer to a kernel that copies the variable")
 }
 
-// Kernel returns a kernel with the parameters that the driver reports, without those in local memory. If the driver reports
-// none, or one that is neither a number nor a buffer, Kernel returns an InvalidArgument error.
+// Kernel returns a kernel with the parameters that the driver reports, without those in local memory. It returns an
+// InvalidArgument error for a parameter that the driver does not describe, and for one that is neither a number nor a buffer.
 func (p *imageProgram) Kernel(name string) (offload.Kernel, error) {
 	o, err := p.object(name)
 	if err != nil {
@@ -236,7 +236,8 @@ func (p *imageProgram) object(name string) (*kernelObject, error) {
 	return o, nil
 }
 
-// describe queries the properties of the kernel and its parameters.
+// describe queries the properties of the kernel and its parameters. It returns an error for a parameter that launches cannot
+// pass.
 func (o *kernelObject) describe(d *device, name string) error {
 	n, err := d.lib.KernelArgs(o.handle)
 	if err != nil {

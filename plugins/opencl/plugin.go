@@ -64,8 +64,9 @@ func New(o Options) offload.Plugin { return plugin{o} }
 
 func (plugin) Name() string { return Name }
 
-// MaxClass implements [offload.ClassBounded]. It looks for GPU drivers among the registered files. If there are none, the
-// search for the best device need not start the drivers.
+// MaxClass implements [offload.ClassBounded]. It looks for GPU drivers among the registered files, unless an option or a
+// variable names the loader or drivers, which may have GPUs. If there are none, the search for the best device need not start
+// the drivers.
 func (p plugin) MaxClass() int {
 	if p.options.Library != "" || os.Getenv("OCL_ICD_FILENAMES") != "" || os.Getenv("OCL_ICD_VENDORS") != "" {
 		return offload.ClassGPU

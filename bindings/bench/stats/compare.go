@@ -47,8 +47,8 @@ const Tries = 3
 // machine only make samples longer.
 //
 // The sets differ if p is below [Significance] and the interval of the change excludes 0. The change must be at least noise,
-// also that of the fast samples, which must be a quarter of the change, too. The medians of the samples in the pairs must have
-// changed in the same direction.
+// and so must that of the fast samples. The latter must also be at least a quarter of the former, in the same direction. The
+// medians of the samples in the pairs must have changed in the same direction.
 //
 // If there are many samples, and both sets are mostly much longer than their fast samples, a pair is the least of twice as
 // many.

@@ -57,17 +57,17 @@ const (
 // A shift is the logarithm of a ratio of two runs with its standard error within the runs.
 type shift struct{ at, within float64 }
 
-// CompareRows compares the rows of two runs. Runs differ by more than the samples within them show, for example by what else the
-// machine does. The variance between runs is estimated by the scatter of all rows around their common change (the empirical null
-// distribution of Efron, JASA 99:465, 2004; the estimator is that of Paule and Mandel with medians in place of means), or by
-// the medians of several old runs. Its t distribution has 4 degrees of freedom (Lange, Little and Taylor, JASA 84:408, 1989), and sums
-// have Satterthwaite's.
+// CompareRows compares the rows of two runs. Runs differ by more than the samples within them show, for example by what else
+// the machine does. The variance between runs is estimated by the scatter of all rows around their common change (the empirical
+// null distribution of Efron, JASA 99:465, 2004; the estimator is that of Paule and Mandel with medians in place of means), or
+// by the medians of several old runs. The t distribution of the scatter has 4 degrees of freedom (Lange, Little and Taylor,
+// JASA 84:408, 1989), and sums have Satterthwaite's.
 //
 // A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. p is the
 // greatest of those of the Mann-Whitney U test, the t test of the median, and the t test of the fast samples. The change must
-// be at least noise. The common change counts only as far as the shares of other programs do not explain it. The interval has
-// the change with and without what they explain. A row needs no t test if its change is three times what known shares explain,
-// beyond the scatter of its samples.
+// be at least noise. The common change is ascribed to other programs as far as their shares explain it. The interval has the
+// change with and without what they explain. A row with fewer than three old medians needs no t test if its change is three
+// times what known shares explain, beyond the scatter of its samples.
 func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
 	for i, r := range rows {

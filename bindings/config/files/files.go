@@ -22,8 +22,8 @@ import (
 )
 
 // Read reads a file by its extension: .json, .toml, .yaml or .yml. It returns the name, for errors, and the values with their
-// lines, each as a [config.At]: maps, lists, texts, booleans, and numbers of type int64, uint64, float64 or json.Number. The file
-// system may be os.DirFS(".") or an embed.FS. The error names the file, and the line of a syntax error.
+// lines, each as a [config.At]: maps, lists, texts, booleans, times, and numbers of type int64, uint64, float64 or json.Number.
+// The file system may be os.DirFS(".") or an embed.FS. The error names the file, and the line of a syntax error.
 func Read(files fs.FS, name string) (string, map[string]any, error) {
 	format := strings.ToLower(path.Ext(name))
 	switch {

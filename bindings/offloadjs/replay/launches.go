@@ -433,7 +433,7 @@ func (c *checker) pure(e ast.Expression) {
 	}
 }
 
-// element checks x.shape[i], or list[i] of a variable of the function or of an array literal.
+// element checks x.shape[i], or list[i] of a name or of an array literal.
 func (c *checker) element(e *ast.BracketExpression) {
 	switch left := e.Left.(type) {
 	case *ast.Identifier, *ast.ArrayLiteral:

@@ -56,8 +56,8 @@ func Takes(size int64, kind offload.MemoryKind) bool {
 }
 
 // Take returns a piece of at least size bytes: its block, the number of the server's memory, and the offset in it. The function
-// allocate returns the number of new device memory of the server. If a new block cannot be allocated, Take allocates memory of size
-// bytes alone, and b is nil.
+// allocate returns the number of new device memory of the server. If a new block cannot be allocated, Take allocates memory of
+// size bytes alone, unless the device is lost, and b is nil.
 func (s *Blocks) Take(size int64, allocate func(size int64) (id uint64, err error)) (b *Block, id uint64, offset int64, err error) {
 	piece := max(leastPiece, int64(1)<<bits.Len64(uint64(size-1)))
 	s.mu.Lock()

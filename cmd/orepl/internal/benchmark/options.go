@@ -55,7 +55,7 @@ type Outputs struct {
 	JUnit    string `json:"junit"`
 }
 
-// defaultNoise is the relative change below which comparisons report no difference, unless --noise sets another.
+// defaultNoise is the relative change below which comparisons report no difference, unless the option noise sets another.
 const defaultNoise = 0.01
 
 // Define defines the flags and returns the options that they set.
@@ -114,7 +114,7 @@ func (o *Options) Resolve(f *flag.FlagSet, env func(name string) string) error {
 	return o.check()
 }
 
-// Overrides returns the settings that take precedence over those of scripts, by their names in scripts.
+// Overrides returns the settings of measurements that take precedence over those of scripts, by their names in scripts.
 func (o *Options) Overrides() map[string]any {
 	all := map[string]any{"time": o.Time, "precision": o.Precision, "noise": o.Noise, "quick": o.Quick, "filter": o.Filter, "shuffle": o.Shuffle}
 	set := map[string]any{}

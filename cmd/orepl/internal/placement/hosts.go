@@ -33,7 +33,8 @@ func ParseHosts(text string) (list []Host, err error) {
 	return list, nil
 }
 
-// ReadHosts reads a file of one machine per line: a, a:2 as MPICH writes it, or a slots=2 as Open MPI does. # begins a comment.
+// ReadHosts reads a file of one machine per line: a, a:2 as MPICH writes it, or a slots=2 as Open MPI does. # begins a comment,
+// and max_slots is ignored. A file without a machine is an error.
 func ReadHosts(path string) (list []Host, err error) {
 	data, err := os.ReadFile(path)
 	var why *fs.PathError
@@ -89,8 +90,8 @@ func parseHost(text string) (Host, error) {
 	return h, nil
 }
 
-// Spread returns the machines with the numbers of processes that each takes: each takes its slots in turn until n processes have a place.
-// Machines without a process are left out.
+// Spread returns the machines with the numbers of processes that they take. Each takes its slots in turn, again and again until
+// n processes have a place. Machines without a process are left out.
 func Spread(hosts []Host, n int) (list []Host) {
 	counts := make([]int, len(hosts))
 	for n > 0 && len(hosts) > 0 {

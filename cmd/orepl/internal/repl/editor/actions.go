@@ -241,8 +241,8 @@ type brackets struct {
 	open int    // open brackets in seen
 }
 
-// goOn reports whether a text is certainly incomplete: it ends in brackets, a template or a comment. It replaces the parser
-// for lines that arrive faster than typing.
+// goOn reports whether a text is certainly incomplete: it ends within brackets, a template or a comment of /*. It replaces the
+// parser for lines that arrive faster than typing.
 func (b *brackets) goOn(text string) bool {
 	if !strings.HasPrefix(text, b.seen) {
 		*b = brackets{}

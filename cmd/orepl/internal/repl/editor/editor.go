@@ -109,8 +109,8 @@ const gather = 15 * time.Millisecond
 const escapeTime = 50 * time.Millisecond
 
 // Read reads a block. first is the prompt of its first line, next that of the other lines. Enter ends a block that is complete
-// according to whole, and otherwise starts a line. Errors: [ErrAborted], [ErrNothingTyped], [io.EOF] for Ctrl-D in an empty block,
-// and the argument of Stop.
+// according to whole, and otherwise starts a line. Errors: [ErrAborted], [ErrNothingTyped], [io.EOF] for Ctrl-D in an empty
+// block, the argument of Stop, and those of the terminal.
 func (e *Editor) Read(first, next string, whole func(string) bool) (string, error) {
 	e.first, e.next, e.isWhole = first, next, whole
 	e.buffer = &buffer{goal: -1, kills: e.kills}
