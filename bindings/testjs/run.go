@@ -70,7 +70,7 @@ func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 	return promise, nil
 }
 
-// input converts a value of a script: a number, a boolean, a text, an array, or an object with data and shape.
+// input converts a value of a script: a number, a BigInt, a boolean, a text, an array, or an object with data and shape.
 func (m *module) input(p *pipelines.Pipeline, name string, v goja.Value) (in pipelines.Input, err error) {
 	in.Name = name
 	o, ok := v.(*goja.Object)
@@ -131,7 +131,7 @@ func (r *result) store(dims []int) ([]byte, error) {
 	return r.data, nil
 }
 
-// value returns the output as a typed array with the property shape, or as an array of records.
+// value returns the output as a typed array, or as an array of records, with the property shape.
 func (r *result) value(vm *goja.Runtime) (goja.Value, error) {
 	v, err := element.FromBytes(vm, r.elem, r.data)
 	if o, ok := v.(*goja.Object); ok && err == nil {

@@ -18,8 +18,8 @@ import (
 // mostLines is the maximum number of nodes that the text shows.
 const mostLines = 200
 
-// String returns the graph as text, with one line for each of the first mostLines commands: its number, its name, its operands, and
-// the commands that it depends on.
+// String returns the graph as text, with one line for each of the first mostLines commands: its number, its name, its operands,
+// the commands that it depends on, and its queue if there are several.
 func (g *Graph) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph of %s", spelling.Count(len(g.nodes), "command"))

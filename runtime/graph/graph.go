@@ -28,7 +28,7 @@ type Node struct {
 	After []int  // indexes of nodes that this one depends on, ascending; most that another of these depends on are left out
 }
 
-// Capture collects the commands that are issued to the queues of a session until Finish.
+// Capture collects the commands that an owner issues to the queues of a session, until Finish or Abandon.
 type Capture struct {
 	session *session.Session
 	first   uint64 // objects with larger numbers were made during the capture

@@ -51,7 +51,8 @@ const HIPBefore20 Producer = 3
 
 var producerNames = []string{"openmp", "cuda", "hip", "sycl"}
 
-// String returns the languages' names joined by "+". Bits without a name follow as a hexadecimal number. No producer is "".
+// String returns the languages' names joined by "+". Bits without a name follow as a hexadecimal number. No producer is "", and
+// HIPBefore20 is "hip".
 func (p Producer) String() string {
 	if p == HIPBefore20 {
 		return "hip"

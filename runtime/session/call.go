@@ -111,8 +111,9 @@ type Call struct {
 	accesses []access // sorted by resource
 }
 
-// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type or rank, InvalidDevice for a buffer of
-// another device. Sizes out of range are InvalidSize, freed buffers Closed, missing services NotFound or Unsupported.
+// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type or rank, InvalidDevice for a buffer
+// of another device. Sizes out of range are InvalidSize, freed buffers Closed, missing services NotFound or Unsupported.
+// Options that the kernel does not take are Unsupported.
 func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	c := k.Unbound()
 	if err := c.Rebind(cfg, args...); err != nil {

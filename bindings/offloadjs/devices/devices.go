@@ -93,7 +93,8 @@ func noDeviceID(v goja.Value) error {
 		WithHint("write device('cpu'), device('gpu'), device(['gpu', 'cpu']) or device()")
 }
 
-// First returns the first available device of a list of ids. It warns of unavailable devices earlier in the list.
+// First returns the first available device of a list of ids. It warns of unavailable devices earlier in the list. Wrong
+// arguments and the end of the script end the search.
 func (m *Module) First(ids *goja.Object) (*session.Device, error) {
 	n := int(ids.Get("length").ToInteger())
 	if n == 0 {

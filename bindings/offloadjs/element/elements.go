@@ -108,8 +108,9 @@ func TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return bytes[offset : offset+length : offset+length], t, true
 }
 
-// ToBytes returns the elements of v in the memory layout of t. It accepts arrays, typed arrays and ArrayBuffers. The result
-// shares memory with v if the layouts match, except for a typed array of bytes that become booleans.
+// ToBytes returns the elements of v in the memory layout of t. It accepts arrays and other objects with a length, typed arrays
+// and ArrayBuffers. The result shares memory with v if the layouts match, except for a typed array of bytes that become
+// booleans.
 func ToBytes(vm *goja.Runtime, t Type, v goja.Value) ([]byte, error) {
 	if data, from, ok := TypedArray(v); ok {
 		if t.Elem.Record == nil && (from == t.Elem.Scalar || (from == ir.U8 && t.Elem.Scalar == ir.Bool)) {
