@@ -123,7 +123,7 @@ func aligned(dims []int, rank int) []int {
 }
 
 // merge joins adjacent axes that all inputs either have or repeat together. It returns the shapes of the result and of the
-// inputs, which have at least one axis.
+// inputs, which have at least one axis. A joined axis has an extent of at most 31 bits.
 func merge(out []int, inputs [][]int) ([]int, [][]int) {
 	shape := []int{}
 	list := make([][]int, len(inputs))

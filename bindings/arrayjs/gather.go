@@ -147,6 +147,7 @@ func (c *call) indexOf(x array.Array) (goja.Value, error) {
 }
 
 // indices returns the buffer that a call passes as indices, or a new one with the numbers of an array. done frees the new one.
+// For other values the call gets an error.
 func (c *call) indices(v goja.Value) (a array.Array, done func()) {
 	if c.isBuffer(v) {
 		return c.buffer("the indices", v), func() {}

@@ -74,7 +74,7 @@ const pixelSize = 8 + 4
 
 const jpegMagic = "\xff\xd8"
 
-// decode decodes a picture. A positive memory limits the decoder's memory, in bytes.
+// decode decodes a picture. If memory is not 0, a picture that would need more bytes of memory is an error.
 func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	wrong := func(err error) error {
 		return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %s", name, picture.Fault(err)), Cause: err, Hint: "PNG and JPEG files can be read"}
@@ -110,7 +110,7 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	return decoded, nil
 }
 
-// formats are the first bytes of pictures that cannot be read, with the names of their formats.
+// formats are the first bytes of files that cannot be read as pictures, with the names of their formats.
 var formats = []struct{ begin, name string }{
 	{"BM", "BMP"}, {"GIF8", "GIF"}, {"II*\x00", "TIFF"}, {"MM\x00*", "TIFF"}, {"\x00\x00\x01\x00", "ICO"}, {"P5", "PGM"}, {"P6", "PPM"}, {"RIFF", "WebP"}, {"<svg", "SVG"}, {"\x93NUMPY", "NPY"},
 }

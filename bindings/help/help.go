@@ -83,8 +83,8 @@ func IsDiagnostic(text string) bool {
 	return strings.Contains(text, "-") && (isCode || isKernel)
 }
 
-// Write writes the documentation of a name: a kernel diagnostic, a path for [bindings.Registry.Lookup], a name of JavaScript,
-// or an error code. For any other name it writes what a search finds. It is an error if there is nothing.
+// Write writes the documentation of a name: a kernel diagnostic, a path for [bindings.Registry.Lookup], a name of JavaScript, a
+// member of any object, or an error code. For any other name it writes what a search finds. It is an error if there is nothing.
 func Write(w io.Writer, r *bindings.Registry, name string) error {
 	if d, ok := kerneldiag.Lookup(kerneldiag.ID(name)); ok {
 		writeDiagnostic(w, d)

@@ -15,7 +15,7 @@ import (
 type mathDoc struct {
 	signature string
 	help      string
-	f32, f64  float64 // maximum errors in ulp, from docs/math.md; 0 means exact
+	f32, f64  float64 // maximum errors in ulp, from docs/math.md; 0 for exact or correctly rounded results
 }
 
 // mathDocs documents JavaScript's members of Math. The registry documents the additional members in kernels.

@@ -1,5 +1,5 @@
-// Package kernellang documents the names of the kernel language. They comprise the item object, kernel array types, and the
-// members of Math and Atomics beyond JavaScript's. Scripts cannot import them.
+// Package kernellang documents the names of the kernel language. They comprise the item object, kernel array types, the members
+// of Math and Atomics beyond JavaScript's, and the functions bits and fromBits. Scripts cannot import them.
 package kernellang
 
 import (

@@ -28,7 +28,7 @@ type Op struct {
 	Device int    `json:"dev,omitempty"`  // create
 	Kind   string `json:"kind,omitempty"` // create: the kind of memory
 	Name   string `json:"name,omitempty"` // allReduce: the operation
-	Hash   uint32 `json:"hash,omitempty"` // read: of the elements that the model has
+	Hash   uint32 `json:"hash,omitempty"` // read, readRect: of the elements that the model has
 }
 
 // View is a range of elements of a buffer.
@@ -325,7 +325,7 @@ func (g *generator) box() {
 	g.add(Op{Do: "readRect", Queue: q, Src: v, Box: b, Hash: Hash(dense)})
 }
 
-// collective adds a collective operation on two to five buffers, or nothing if only one buffer is long enough.
+// collective adds a collective operation on up to five buffers, or nothing if only one buffer is long enough.
 func (g *generator) collective() {
 	n := 1 + g.rng.IntN(g.most)
 	views := g.distinct(2+g.rng.IntN(4), n)

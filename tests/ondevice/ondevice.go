@@ -38,7 +38,8 @@ func Open(ctx context.Context, plugin offload.Plugin) (*Runner, error) {
 // Close closes the queue and the platform.
 func (r *Runner) Close() error { return errors.Join(r.queue.Close(), r.platform.Close()) }
 
-// collector collects prints and serves calls as the interpreter's runs do. Each print's source line is the number of its site.
+// collector collects prints and serves calls as the interpreter's runs do. Each print's source line is the number of its site
+// plus 1.
 type collector struct {
 	mu     sync.Mutex
 	prints []oracle.Print

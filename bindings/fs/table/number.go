@@ -23,7 +23,7 @@ var missing = later.Value[map[string]bool]{Make: func() map[string]bool {
 // Missing reports whether a field stands for a value that is not there, such as NA: NaN in a column of floats.
 func Missing(text string) bool { return missing.Get()[strings.TrimSpace(text)] }
 
-// IsNumber reports whether a field is a number.
+// IsNumber reports whether a field is a decimal number, or the name of NaN or of an infinity.
 func IsNumber(text string) bool {
 	_, err := parse64(strings.TrimSpace(text))
 	return err == nil
@@ -63,7 +63,7 @@ func ParseFloat(t ir.Type, text string) (uint64, error) {
 	return scalar.Round(t, odd(x, text)), nil
 }
 
-// parse64 parses a decimal number, or an infinity by name.
+// parse64 parses a decimal number, or NaN or an infinity by name. A number beyond the range is infinite.
 func parse64(text string) (float64, error) {
 	if strings.ContainsAny(text, "xXpP_") {
 		return 0, fmt.Errorf("%q is no number", text)
@@ -173,7 +173,7 @@ func ParseInt(t ir.Type, text string) (uint64, error) {
 	return 0, fmt.Errorf("%s is not between %v and %v", text, low, high)
 }
 
-// ParseBool parses true, false, 1 and 0. An empty field is false.
+// ParseBool parses true and false, also as True and TRUE, and 1 and 0. An empty field is false.
 func ParseBool(text string) (uint64, error) {
 	switch strings.TrimSpace(text) {
 	case "true", "True", "TRUE", "1":

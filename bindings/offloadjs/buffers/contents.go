@@ -21,7 +21,8 @@ type Contents struct {
 	m     *Module
 }
 
-// Fetch enqueues a copy of a script's buffer to the host. It returns nil for other values.
+// Fetch enqueues a copy of a script's buffer to the host. It returns nil for other values, and an error for a buffer of
+// records.
 func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	host, _ := e.HostValue(v)
 	b, ok := host.(*Buffer)

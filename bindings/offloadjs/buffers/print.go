@@ -87,7 +87,8 @@ func (m *Module) values(ctx context.Context, b *Buffer, head string, o inspect.O
 	return head + " { " + strings.Join(append(append(first, "…"), last...), ", ") + " }", nil
 }
 
-// shortest returns the shortest decimal that rounds to a float of less than 64 bits. The exact f64 would print with more digits.
+// shortest returns the shortest decimal that rounds to a float of less than 64 bits. The exact f64 would print with more
+// digits. Values of other types are returned unchanged.
 func (m *Module) shortest(v goja.Value, t ir.Type) goja.Value {
 	if !t.IsFloat() || t == ir.F64 {
 		return v

@@ -49,7 +49,7 @@ func (m *Module) addAll(devices []*session.Device, more []<-chan struct{}) {
 	m.await(more)
 }
 
-// await calls grow after the next worker has joined.
+// await calls grow after the next worker has joined. It ends the waits of earlier calls.
 func (m *Module) await(more []<-chan struct{}) {
 	if m.joining.stop != nil {
 		close(m.joining.stop)

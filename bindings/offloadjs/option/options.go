@@ -42,7 +42,8 @@ func NewReader(e *lang.Engine) *Reader {
 	return &Reader{engine: e, plain: e.VM().NewObject().Prototype()}
 }
 
-// Parse returns the options of an operation. An unknown property is an error. v may be nil or undefined.
+// Parse returns the options of an operation. An unknown property is an error, and so is a value that is no object. v may be
+// nil, undefined or null.
 func (r *Reader) Parse(op string, v goja.Value, known ...string) *Set {
 	o := &Set{Op: op, engine: r.engine}
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {

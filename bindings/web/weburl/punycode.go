@@ -92,7 +92,7 @@ func toPunycode(label string) (string, bool) {
 
 func punyDigit(d int) byte { return "abcdefghijklmnopqrstuvwxyz0123456789"[d] }
 
-// isPunycode reports whether the text after xn-- encodes a label.
+// isPunycode reports whether a text in lower case, the part after xn--, encodes a label with characters beyond ASCII.
 func isPunycode(code string) bool {
 	basic := 0
 	if i := strings.LastIndexByte(code, '-'); i >= 0 {

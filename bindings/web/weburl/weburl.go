@@ -42,7 +42,7 @@ type Error struct{ Reason string }
 
 func (e *Error) Error() string { return e.Reason }
 
-// Parse parses a URL. It resolves a relative reference against base unless base is nil.
+// Parse parses a URL. It resolves a relative reference against base. If base is nil, a relative reference is an error.
 func (r Reader) Parse(text string, base *URL) (*URL, error) {
 	p := &parser{Reader: r, u: &URL{Port: noPort}, base: base, state: schemeStart}
 	text = strings.TrimFunc(text, func(c rune) bool { return c <= ' ' })
