@@ -151,8 +151,8 @@ func (c *Checker) compiles(file string, text []byte) bool {
 	return err == nil
 }
 
-// Fault returns the fault of a mutant. It returns false if the mutant does not compile, or has a call of recover. Examples are
-// an expression where a constant is required, and the removal of a variable's only use.
+// Fault returns the fault of a mutant. It returns false if the mutant does not compile. Examples are an expression where a
+// constant is required, and the removal of a variable's only use. It also returns false for a mutant with a call of recover.
 func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
 	f := Fault{Mutant: m, Number: number}
 	text, ok := c.texts[m.File]
