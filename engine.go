@@ -200,8 +200,8 @@ func (e *Engine) Help(name string) (string, error) {
 	return text.String(), err
 }
 
-// Names returns the names that [Engine.Help] explains, sorted: modules, their exports, such as "fs.readText", and the members of those.
-// Completions are made from them.
+// Names returns the names that [Engine.Help] explains, sorted: modules, their exports, such as "fs.readText", globals, types,
+// and the members of these. Completions are made from them.
 func (e *Engine) Names() []string { return e.registry.Names() }
 
 // Declarations returns TypeScript declarations (.d.ts) of all names in the engine's scripts: the output of orepl types, and

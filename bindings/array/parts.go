@@ -236,7 +236,7 @@ func (r *Run) Coordinates(indices Array, dims []int) (Array, error) {
 // part describes a part of a stored array that an expression reads in place.
 type part struct {
 	axes []partAxis // of the stored array
-	dims []int
+	dims []int      // of the part
 }
 
 // partAxis is an axis of a stored array of which a part has a range.

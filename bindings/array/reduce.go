@@ -191,8 +191,8 @@ func (s *step) bind(p *program) *program {
 	return p.with("SPAN", s.span)
 }
 
-// partsOf returns the number of values of 4 bytes that an item of reduceParts holds: a group has the items of one vector, so that
-// its values are read in one sweep.
+// partsOf returns the number of values of 4 bytes that an item of reduceParts holds. A group holds groupSize values. Its items
+// are those of one vector: 8 for vectors of 256 bits, else 16.
 func partsOf(d *offload.DeviceInfo) int {
 	if d.VectorBits == 256 {
 		return 32
@@ -227,7 +227,8 @@ func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
 	return s
 }
 
-// realFor returns the real type of a kernel with an accumulator: f64 for f64, else Void, with which the kernel's parameters decide.
+// realFor returns the real type of a kernel whose accumulator has the type acc: f64 for f64, else Void, with which the kernel's
+// parameters decide.
 func realFor(acc ir.Type) ir.Type {
 	if acc == ir.F64 {
 		return ir.F64

@@ -26,7 +26,7 @@ func lists() constructor {
 		}}
 }
 
-// listed makes an array of the numbers of nested arrays.
+// listed makes an array of the numbers of nested arrays, or of a single number.
 func (c *call) listed(what string, t ir.Type, v goja.Value) (array.Array, error) {
 	l := list{call: c, what: what, t: t}
 	if c.err == nil {

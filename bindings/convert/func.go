@@ -75,7 +75,8 @@ func signatureOf(name string, fn any) (*signature, error) {
 	return s, nil
 }
 
-// Func wraps a Go function as a script function. Parameters are decoded, the result is encoded, and an error is thrown. A
+// Func wraps a Go function as a script function. fn has at most one result, and may have an error after it. Other functions,
+// and types without a form in scripts, are errors. Parameters are decoded, the result is encoded, and an error is thrown. A
 // context as first parameter is cancelled with the call. Trailing parameters of pointer types are optional.
 func Func(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 	s, err := signatureOf(name, fn)

@@ -266,7 +266,7 @@ func windows1252(b byte) rune {
 	return []rune(upper)[b-0x80]
 }
 
-// text returns a required argument converted to a string.
+// text returns the first argument converted to a string. It is an error if this is missing or a symbol.
 func text(name string, call goja.FunctionCall) (string, error) {
 	if len(call.Arguments) == 0 {
 		return "", &lang.ArgumentError{Func: name, Name: "text", Detail: "is missing: expected a string"}

@@ -20,7 +20,7 @@ type stamps struct {
 	idle []driver.Event
 }
 
-// of returns the stamp of a recorded event.
+// of returns the stamp of a recorded event, which is not recorded again while the stamp can be reached.
 func (s *stamps) of(e driver.Event) *stamp {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,8 +94,8 @@ func endedError(rank int) error {
 	return fmt.Errorf("the process of rank %d ended before the job was connected; see what it printed", rank)
 }
 
-// wait waits until this process has joined the job, and returns the error of that. If another process does not join, it calls abandon
-// and returns the reason.
+// wait waits until this process has joined the job, and returns the error if joining fails. If another process does not join,
+// it calls abandon and returns the reason.
 func (s *sentry) wait(ready <-chan error) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -117,7 +117,8 @@ func (s *sentry) wait(ready <-chan error) error {
 	}
 }
 
-// abandon notes that the job's beginning failed, and asks for the end of processes on other machines. It returns the reason.
+// abandon notes that the job's beginning failed, and asks for the end of processes on other machines. It waits for that for at
+// most brokenPause, and returns the reason.
 func abandon(reason error) error {
 	broke.Store(true)
 	ended := make(chan struct{})

@@ -77,7 +77,8 @@ func (c *cache) get(key string) []byte {
 // remove deletes a file of the cache.
 func (c *cache) remove(key string) { _ = os.Remove(filepath.Join(c.dir, key)) }
 
-// put stores a binary, unless it is larger than a quarter of the cache. Callers ignore the error: programs run without the cache.
+// put stores a binary. It stores nothing in a cache without a folder, nor a binary that is larger than a quarter of the cache.
+// Callers ignore the error: programs run without the cache.
 func (c *cache) put(key string, binary []byte) error {
 	if c.dir == "" || int64(len(binary)) > c.most/4 {
 		return nil

@@ -168,7 +168,7 @@ func (k *kernel) unsupported(err error) error {
 	return e
 }
 
-// logLine matches a line number before a column or in parentheses in a build log.
+// logLine matches a line number, before a column or in parentheses, in a line of a build log with the word error.
 var logLine = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`) }}
 
 // refused returns the error for a source that the driver rejects, at the position of the log's first error.

@@ -45,8 +45,8 @@ func copyAttributes(f *os.File, source string, info os.FileInfo) error {
 	return copyExtended(f, source)
 }
 
-// copyExtended copies the extended attributes, such as capabilities and access lists. It skips those that the system does not support
-// or permit.
+// copyExtended copies the extended attributes of the file source to f, such as capabilities and access lists. It skips those
+// that the system does not support or permit.
 func copyExtended(f *os.File, source string) error {
 	names := make([]byte, 64<<10)
 	n, err := unix.Listxattr(source, names)

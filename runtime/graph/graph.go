@@ -18,7 +18,7 @@ type Graph struct {
 	session *session.Session
 	nodes   []*Node
 	queues  []*session.Queue  // of the commands, in the order of their first one
-	owned   []*session.Buffer // that stand for buffers which the pipeline freed
+	owned   []*session.Buffer // that stand for buffers which were freed during the capture
 }
 
 // Node is a command of a graph.

@@ -86,7 +86,8 @@ func clearAll(dst []byte) {
 	split(dst, 64, func(part []byte) { eachPiece(part, func(piece []byte) { clear(piece) }) })
 }
 
-// split calls fn for dst, or concurrently for two parts of a large dst, whose boundary is a multiple of unit.
+// split calls fn for dst, or concurrently for two parts of a large dst, whose boundary is a multiple of unit. If GOMAXPROCS is
+// 1, it does not divide dst.
 func split(dst []byte, unit int, fn func([]byte)) {
 	if len(dst) < splitFrom || runtime.GOMAXPROCS(0) == 1 {
 		fn(dst)

@@ -257,7 +257,8 @@ func (c *Collective) exchange(op string, whole *session.Buffer, parts []*session
 	return nil
 }
 
-// exchangeTogether copies between a whole buffer and those parts that it adds to joined.
+// exchangeTogether copies between a whole buffer and those parts that it adds to joined: to the parts if scatter is set, else
+// from them.
 func (c *Collective) exchangeTogether(op string, whole *session.Buffer, parts []*session.Buffer, scatter bool, joined map[*session.Buffer]bool) error {
 	offsets, at := map[*session.Buffer]int64{}, int64(0)
 	for _, p := range parts {

@@ -363,7 +363,8 @@ func (q *Queue) serve() {
 	}
 }
 
-// ensureOnLane ensures that a goroutine drives the pending commands: at once if urgent, else within a nap. The queue is locked.
+// ensureOnLane ensures that a goroutine drives the pending commands: at once if urgent, else within a nap. While an event
+// blocks the queue and no command is in flight, it does nothing. The queue is locked.
 func (q *Queue) ensureOnLane(urgent bool) {
 	if !q.pending() || q.blocked.Load() != nil && q.flight.first.Load() == 0 {
 		return

@@ -113,7 +113,7 @@ func (q *Queue) guardFor(ctx context.Context) *guard {
 	return g
 }
 
-// giveBack keeps a guard for the next Sync.
+// giveBack keeps a guard for the next Sync. It stops a guard that was kept before.
 func (q *Queue) giveBack(g *guard) {
 	g.target.Store(0)
 	if old := q.guard.Swap(g); old != nil {

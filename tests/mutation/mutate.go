@@ -17,9 +17,9 @@ type Mutant struct {
 	File     string // path below the root, with slashes
 	Func     string // enclosing function
 	Line     int
-	From, To int // offsets
+	From, To int // offsets in the file
 	Old, New string
-	Kind     string
+	Kind     string // operator, negation, constant, condition or statement
 	Source   string // text of its line
 }
 

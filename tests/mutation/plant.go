@@ -88,8 +88,8 @@ type listedPackage struct {
 	DepOnly                       bool
 }
 
-// goList returns the names of the export files of the package in a folder and of its dependencies, by import path, and the
-// package itself.
+// goList returns the names of the export files of the package in a folder, of its dependencies and of the packages that the
+// helper imports. They are by import path. It also returns the package itself.
 func goList(root, folder string) (exports map[string]string, own listedPackage, err error) {
 	cmd := exec.Command("go", "list", "-deps", "-export", "-json=Dir,ImportPath,Name,Export,GoFiles,DepOnly", "./"+folder, "os", "strconv", "sync")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")

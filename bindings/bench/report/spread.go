@@ -58,7 +58,7 @@ func frame(b *strings.Builder, label string, names []string, x *scale, none floa
 	}
 }
 
-// relative labels a relative change.
+// relative returns a relative change as a percentage with its sign, such as "+5 %" for 0.05.
 func relative(change float64) string {
 	text := strconv.FormatFloat(math.Round(1e5*change)/1e3, 'f', -1, 64) + " %"
 	if change > 0 {

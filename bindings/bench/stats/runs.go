@@ -224,7 +224,7 @@ func holm(p []float64) []float64 {
 	return out
 }
 
-// tailsT returns the probability that a value of Student's t distribution is beyond t on either side.
+// tailsT returns the probability that a value of Student's t distribution is beyond t on either side. It is 1 if t is NaN.
 func tailsT(t, freedom float64) float64 {
 	if math.IsNaN(t) {
 		return 1

@@ -137,7 +137,7 @@ func Inflation(samples []float64) float64 {
 	return (1 + r) / (1 - r)
 }
 
-// autocorrelation returns the rank correlation of each sample with the next one.
+// autocorrelation returns the rank correlation of each sample with the next one, 0 if all samples are equal.
 func autocorrelation(samples []float64) float64 {
 	r := ranks(samples)
 	n := len(r)

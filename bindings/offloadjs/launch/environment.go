@@ -30,8 +30,8 @@ type launchStop struct {
 }
 
 // StopAtLaunch calls fn before launches of the kernel with this name. The script receives an error of fn in place of the
-// launch; nil lets it go on. If name is empty, the calls begin with the first launch that leaves no kernel without a signature
-// unlaunched.
+// launch; nil lets it go on. If name is empty, it calls fn before a launch if each other kernel that was made without a
+// signature has been launched.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*Kernel]bool{}})
 }

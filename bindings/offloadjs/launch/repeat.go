@@ -86,7 +86,7 @@ func (r *repeats) find(n *mark) *repeated {
 	return nil
 }
 
-// add notes the mark of a launch in place of the oldest.
+// add notes the mark of a launch in place of the oldest, and returns the new entry.
 func (r *repeats) add(n *mark) *repeated {
 	e := &r.list[r.next]
 	*e = repeated{mark: *n}

@@ -206,7 +206,8 @@ func (p *Pipeline) located(err error) error {
 	return err
 }
 
-// placed adds the place of a port's declaration to an error of its memory.
+// placed adds the place of a port's declaration to an error of its memory that has no position. Other errors are returned
+// unchanged.
 func (p *Pipeline) placed(err error, name string) error {
 	e, ok := err.(*contract.Error)
 	if !ok || script.Position(e.Pos).IsValid() {

@@ -151,7 +151,7 @@ func Overridden(override uintptr) uintptr {
 //go:noescape
 func overrideAddresses(*[numOverrides]uintptr)
 
-// protectFiles records the open files.
+// protectFiles records the open files, which native code then cannot close.
 func protectFiles() {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 )
 
-// Write writes a table of processes.
+// Write writes a table of processes, or a line that says that there are none.
 func Write(w io.Writer, list []Process) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "no job, worker or script with workers runs on this machine")

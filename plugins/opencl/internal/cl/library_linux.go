@@ -472,7 +472,8 @@ func (l *Library) Mark(q Queue) (e Event, err error) {
 // Wait blocks the thread until an event completes.
 func (l *Library) Wait(e Event) { l.call(clWaitForEvents, 1, uintptr(unsafe.Pointer(&e))) }
 
-// Progress returns the execution status of a command: positive before its end, 0 after it, negative if it failed.
+// Progress returns the execution status of a command: positive before its end, 0 after it, negative if the command or the query
+// failed.
 func (l *Library) Progress(e Event) Status {
 	var s Status
 	if failed := l.call(clGetEventInfo, uintptr(e), eventExecutionStatus, unsafe.Sizeof(s), uintptr(unsafe.Pointer(&s)), 0); failed != 0 {
