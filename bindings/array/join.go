@@ -99,7 +99,7 @@ func (r *Run) Store(x Array) (Array, error) {
 	return out, nil
 }
 
-// settle stores a joined array until the end of the operation.
+// settle stores a joined array until the end of the operation. It returns a stored array unchanged.
 func (r *Run) settle(x Array) (Array, error) {
 	if x.joined == nil {
 		return x, nil

@@ -389,7 +389,8 @@ func (w *world) isSlow(rank int) bool {
 	return slices.ContainsFunc(w.slow, func(r *reception) bool { return r.rank == rank })
 }
 
-// probeOthers probes for messages of streams that are not full, of processes without slow messages.
+// probeOthers probes for control messages of hosts, and for messages of streams that are not full. It leaves out processes with
+// slow messages.
 func (w *world) probeOthers() (rank, tag, size int, ok bool, err error) {
 	var from []address // pairs of rank and tag
 	for rank, role := range w.roles {

@@ -163,7 +163,7 @@ func (s *sentry) expect(w *world) {
 	}
 }
 
-// isWatched reports whether a host has connected to this process or is lost.
+// isWatched reports whether the host with a rank has connected to this process, or is lost.
 func (w *world) isWatched(rank int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -270,7 +270,8 @@ func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other
 // mostEarlier is the maximum number of replaced waits that a queue keeps. Needs may miss a dependency on older ones.
 const mostEarlier = 16
 
-// replace keeps a replaced wait, unless it is over or no command was issued after it.
+// replace keeps a replaced wait, unless it is over or no command was issued after it. Of more than mostEarlier waits it drops
+// the oldest.
 func (q *Queue) replace(w waited) {
 	q.earlier = slices.DeleteFunc(q.earlier, func(c waited) bool { return c.seq <= c.queue.done.Load() })
 	if w.seq <= w.queue.done.Load() || w.after == q.issued.Load() {

@@ -177,7 +177,7 @@ func (t *Trend) line() string {
 	return b.String()
 }
 
-// Describe returns a change as text, with the first run since when it holds.
+// Describe returns a change as text, with the date and the commit of the first run that has it.
 func (t *Trend) Describe(c Change) string {
 	run := t.Runs[c.Index]
 	text := record.Percent(c.Change) + " since " + run.Date.Format("2006-01-02 15:04")

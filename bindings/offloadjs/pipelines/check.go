@@ -133,7 +133,8 @@ func (p *Pipeline) diagnosed(ctx context.Context, err error) diag.List {
 // mostNamed is the maximum number of names in a hint.
 const mostNamed = 8
 
-// head returns the head of a method run that takes everything declared, such as run({ x, y }).
+// head returns the head of a method run that takes everything declared, such as run({ x, y }). After mostNamed names it has
+// "…".
 func (p *Pipeline) head() string {
 	list := p.declared()
 	if len(list) > mostNamed {

@@ -188,7 +188,8 @@ func endedText(number int, argument uintptr) string {
 // threadBlock returns the address of this thread's control block.
 func threadBlock() uintptr
 
-// readThread reads the signal mask of Go's threads, and finds the offset of a thread's number in its control block.
+// readThread reads the signal mask of Go's threads, and finds the offset of a thread's number in its control block. It stores
+// no offset unless exactly one fits several threads.
 func readThread() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
