@@ -114,7 +114,7 @@ func (p *platform) deviceID(i int, dev offload.Device, n int) string {
 	return fmt.Sprintf("%s:%d", name, i)
 }
 
-// maxClass returns the best class that a device of the plugin can have.
+// maxClass returns the best class that a device of the plugin can have, ClassGPU if the plugin does not state it.
 func (p *platform) maxClass() int {
 	if b, ok := p.plugin.(offload.ClassBounded); ok {
 		return b.MaxClass()
