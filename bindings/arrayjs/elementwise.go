@@ -99,7 +99,7 @@ func zip(c *call, x array.Array) (goja.Value, error) {
 // integral reports whether a value is a number that i32 holds.
 func integral(v goja.Value) bool { return goja.IsNumber(v) && fits(ir.I32, v.ToFloat()) }
 
-// where selects between two operands.
+// where selects between two operands. A number beside a buffer takes the type of the buffer's elements if that holds it.
 func (c *call) where(condition array.Operand, a, b goja.Value) (goja.Value, error) {
 	t := c.typeOption()
 	x, isX := c.Host.Elements(a)

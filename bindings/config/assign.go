@@ -176,7 +176,7 @@ func assignBare(v reflect.Value, value any, secret bool) error {
 }
 
 // General returns a value of a Go program as one of a data file: a list as []any, a map as map[string]any, a text as a string,
-// and an integer as int64 or uint64. It follows pointers. Other values are returned as they are.
+// and an integer as int64 or uint64. It follows pointers. Durations and other values are returned as they are.
 func General(value any) any {
 	v := reflect.ValueOf(value)
 	switch value.(type) {

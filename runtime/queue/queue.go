@@ -215,7 +215,8 @@ func (q *Queue) Retrieve(dst []byte, src offload.Span) error {
 	return q.copy(op, onHost(dst), from)
 }
 
-// Exchange copies between ranges of equal size in memories of the device. Ranges that overlap are an InvalidArgument error.
+// Exchange issues a copy between ranges in memories that the device can access. Ranges of different sizes are an InvalidSize
+// error, and ranges that overlap an InvalidArgument error.
 func (q *Queue) Exchange(dst, src offload.Span) error {
 	const op = "exchange"
 	to, err := q.span(op, dst)
