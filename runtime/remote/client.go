@@ -349,9 +349,8 @@ func (c *client) busyOthers() (list []*link) {
 // cancelTime is the time limit for the reply to a cancelled request, after which the connection is closed.
 const cancelTime = 2 * time.Second
 
-// requestWith calls send, which sends the request with this number, and waits for the reply. It returns the error in the reply,
-// or one of code [offload.DeviceLost] if the server is lost. When ctx ends it cancels the request, and still waits for the
-// reply, for at most cancelTime.
+// requestWith calls send, which sends the request with this number, and waits for the reply. The error is that in the reply, or
+// DeviceLost for a lost server. When ctx ends, it cancels the request, and waits for the reply for at most cancelTime.
 func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*protocol.Reply, error) {
 	ch := make(chan *protocol.Reply, 1)
 	c.mu.Lock()

@@ -254,8 +254,7 @@ type jointPart interface {
 	Run() error
 }
 
-// joint begins this server's part in a joint launch. It returns an error for a message that breaks the protocol, but not for a
-// failure of the launch.
+// joint begins this server's part in a joint launch. The error is for a message that breaks the protocol.
 func (q *servedQueue) joint(m *protocol.JointLaunch) error {
 	s, l := q.server, &m.Launch
 	s.mu.Lock()

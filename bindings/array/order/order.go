@@ -7,8 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Keys describes the keys of an element type: the type as which elements are loaded and stored, the type of keys, the text that
-// computes them and its inverse, and the number of their bits. Floats are sorted by their bits, NaN after all others.
+// Keys describes the keys of an element type. raw is the type as which elements are loaded and stored, key that of keys. to is
+// the text that computes a key, from its inverse, and width the number of a key's bits. Floats are sorted by their bits, NaN
+// after all others.
 func Keys(t ir.Type) (raw, key ir.Type, to, from string, width int) {
 	switch t {
 	case ir.Bool:

@@ -66,8 +66,8 @@ type shift struct{ at, within float64 }
 // A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. p is the
 // greatest of those of the Mann-Whitney U test, the t test of the median, and the t test of the fast samples. The change must
 // be at least noise, with the fast samples as in [ComparePairs]. The common change is ascribed to other programs as far as
-// their shares explain it. The interval has the change with and without what they explain. A row with fewer than three old
-// medians needs no t test if its change is three times what known shares explain, beyond the scatter of its samples.
+// their shares explain it. The interval has the change with and without what they explain. A row needs no t test if its change
+// is three times what known shares explain, beyond the scatter of its samples. A row with three old medians always has one.
 func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
 	for i, r := range rows {

@@ -131,8 +131,7 @@ func readPrivate(name string) ([]byte, error) {
 // and to prove the token. The side that opens the connection does the last two within one limit.
 const greetTime = 5 * time.Second
 
-// Dial connects to the worker at the address. Both sides prove that they know the token. An address without a token is an
-// error.
+// Dial connects to the worker at the address, which must have a token. Both sides prove that they know it.
 func (a Address) Dial(ctx context.Context) (io.ReadWriteCloser, error) {
 	if a.Token == "" {
 		return nil, fmt.Errorf("the address %s has no token: write it as orepl worker prints it, with # and the token", a)

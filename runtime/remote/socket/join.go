@@ -29,8 +29,7 @@ const (
 )
 
 // Join connects a worker to the script at the address. While no script listens there, it tries again until patience has passed.
-// Both sides prove that they know the token. An address without a token is an error, and so is one that
-// [Address.CheckProtected] refuses.
+// Both sides prove that they know the token. An address without a token is an error, as is one that CheckProtected refuses.
 func (a Address) Join(ctx context.Context, patience time.Duration) (net.Conn, error) {
 	if a.Token == "" {
 		return nil, &remote.Unreachable{Err: fmt.Errorf("the address %s has no token", a),
