@@ -243,6 +243,7 @@ func (x *expander) table(a *ir.Array) *ir.Array {
 	return &t
 }
 
+// unique returns a name, with a number appended if an array of the kernel has it already.
 func (x *expander) unique(name string) string {
 	taken := map[string]bool{}
 	for _, a := range x.kernel.Arrays {

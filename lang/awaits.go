@@ -144,6 +144,7 @@ func memberText(key string) string {
 	return "[" + key + "]"
 }
 
+// elementName returns what a message calls the property key, "length" or an index.
 func elementName(key string) string {
 	if key == "length" {
 		return "length"

@@ -48,6 +48,7 @@ type expando []struct {
 	value goja.Value
 }
 
+// find returns the index of a key, or −1 if there is none.
 func (x expando) find(key string) int {
 	for i := range x {
 		if x[i].key == key {

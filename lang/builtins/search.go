@@ -114,6 +114,7 @@ func (b *set) span(name string, c goja.FunctionCall, n int) (from, end int) {
 	return int(min(f, float64(n))), n
 }
 
+// length returns the number of elements, a slice. It returns false if elements is nil.
 func length(elements any) (int, bool) {
 	if elements == nil {
 		return 0, false
@@ -179,6 +180,7 @@ func indexNumber[T int8 | uint8 | int16 | uint16 | int32 | uint32 | float32](s [
 	return index(s, T(f), from, end, last)
 }
 
+// index returns the first index of v in s from from up to end, or the last one if last is set. It returns −1 if there is none.
 func index[T comparable](s []T, v T, from, end int, last bool) int {
 	at := -1
 	for i := from; i < end; i++ {
@@ -191,6 +193,7 @@ func index[T comparable](s []T, v T, from, end int, last bool) int {
 	return at
 }
 
+// indexNaN returns the first index of a NaN in s from from up to end. It returns −1 if there is none, or if nan is not set.
 func indexNaN[T float32 | float64](s []T, nan bool, from, end int) int {
 	for i := from; nan && i < end; i++ {
 		if s[i] != s[i] {

@@ -90,6 +90,7 @@ func (d *Diagnostic) Unwrap() error { return d.Cause }
 // Code returns the ID, so that a diagnostic rethrown by a script keeps it.
 func (d *Diagnostic) Code() string { return d.ID }
 
+// headline returns the message with the error's name before it and the ID after it. It leaves out the IDs exception and syntax.
 func (d *Diagnostic) headline() string {
 	s := d.Message
 	if d.Name != "" {

@@ -180,6 +180,7 @@ func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 // tabWidth is the number of columns per tab in a cut line.
 const tabWidth = 8
 
+// columnsOf returns the number of columns that a text takes in a terminal.
 func columnsOf(text []rune) int {
 	n := 0
 	for _, r := range text {

@@ -177,6 +177,7 @@ func isIDPart(r rune) bool {
 		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue) || regex.IsIDPart(r)
 }
 
+// atWordStart reports whether a word or an escape begins at the current position.
 func (s *scanner) atWordStart() bool {
 	if s.pos >= len(s.src) {
 		return false

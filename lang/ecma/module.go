@@ -109,6 +109,7 @@ func (p *parser) parseImport(list []ast.Statement) []ast.Statement {
 	return append(list, &ast.EmptyStatement{Semicolon: idx(imp.Offset)})
 }
 
+// imported reports whether an earlier import declares a local name.
 func (p *parser) imported(local string) bool {
 	for _, imp := range p.program.Imports {
 		for _, n := range imp.Names {

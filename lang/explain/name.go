@@ -87,6 +87,7 @@ func (x *Explainer) Module(specifier string) string {
 // nameHint returns the hint for a foreign name, or "".
 func (x *Explainer) nameHint(name string) string { return x.habit(habits.Names.Get(), name) }
 
+// habit returns the hint of a name in a table. It returns "" if there is none, or if the hint is about a module that is missing.
 func (x *Explainer) habit(table map[string]habits.Habit, name string) string {
 	h, known := table[name]
 	if !known || h.Module != "" && !x.has(h.Module) {

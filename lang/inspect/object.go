@@ -494,6 +494,7 @@ func isIndex(key string) bool {
 	return err == nil
 }
 
+// content formats the value of a property, or the accessors that it has instead.
 func (p *printer) content(prop property, depth int) string {
 	switch {
 	case prop.get && prop.set:
@@ -568,6 +569,7 @@ func (p *printer) brackets(entries []string, depth int) string {
 // number matches a formatted number, including its colours.
 var number = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`) }}
 
+// short reports whether all entries are short enough to be printed in columns.
 func short(entries []string) bool {
 	for _, e := range entries {
 		if columns.Of(e) > 24 || strings.Contains(e, "\n") {
@@ -577,6 +579,7 @@ func short(entries []string) bool {
 	return true
 }
 
+// fits reports whether all entries fit in one line at a depth.
 func (p *printer) fits(entries []string, depth int) bool {
 	total := 2*depth + 4
 	for _, e := range entries {

@@ -53,6 +53,7 @@ func (w *wire) write(frame []byte) error {
 	return err
 }
 
+// receive decodes the next message into message. It returns an error for one of more than limit bytes.
 func (w *wire) receive(message any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(w.in, head[:]); err != nil {

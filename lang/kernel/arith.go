@@ -500,6 +500,7 @@ func (c *compiler) bigBesideFraction(at syntax.Span) {
 	c.errorf(at, diag.Mixed64, "write both as BigInt, or both as Number", "a BigInt does not mix with a fraction")
 }
 
+// asBig returns the value of a BigInt or of an integral number literal. It returns false for other values.
 func asBig(v value) (*big.Int, bool) {
 	if v.kind == kBig {
 		return v.big, true

@@ -316,6 +316,7 @@ func (c *compiler) setResults(r *results, x value, at syntax.Span) {
 	}
 }
 
+// nameOf returns what a message calls a function.
 func nameOf(fn *syntax.Func) string {
 	if fn.Name == "" {
 		return "the function"

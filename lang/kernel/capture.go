@@ -226,6 +226,7 @@ func (c *compiler) addArray(a *ir.Array) {
 	a.Elem.Record = c.record(a.Elem.Record)
 }
 
+// uniqueName returns a name, with a number appended if an array of the kernel has it already.
 func (c *compiler) uniqueName(name string) string {
 	taken := func(n string) bool {
 		for _, a := range c.k.Arrays {

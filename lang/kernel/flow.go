@@ -131,6 +131,7 @@ func (c *compiler) arrive(e *exit) {
 	}
 }
 
+// name returns the name of a variable, or "" if no declaration made it.
 func (v *variable) name() string {
 	if v.decl == nil {
 		return ""

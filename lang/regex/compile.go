@@ -167,6 +167,7 @@ func Check(text []uint16, f Flags) error {
 	return err
 }
 
+// emit appends an instruction and returns its index. It panics with an [*Error] if the program is too large.
 func (c *compiler) emit(in inst) int {
 	if len(c.p.code) >= mostCode {
 		panic(&Error{Message: "the pattern is too large"})

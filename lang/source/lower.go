@@ -64,6 +64,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 	return moved.restoreNames(code, text), moved, nil
 }
 
+// tsconfig returns the options of TypeScript for a kind of text. At the prompt, later lines may use an import that is unused so far.
 func tsconfig(kind Kind) string {
 	if kind == Prompt {
 		return `{"compilerOptions":{"verbatimModuleSyntax":true}}`

@@ -14,6 +14,7 @@ type offsetMap struct {
 	names              []string // written names that differ in the generated text; else empty
 }
 
+// original returns the offset in the written text for one in the generated text. A nil map changes no offset.
 func (m *offsetMap) original(offset int) int {
 	if m == nil {
 		return offset

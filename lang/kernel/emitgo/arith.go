@@ -32,6 +32,7 @@ func literal(t ir.Type, bits uint64) string {
 	return s
 }
 
+// float returns a Go expression for a float of 32 or 64 bits, an untyped constant if x is finite and not −0.
 func float(x float64, width int) string {
 	var s string
 	switch {

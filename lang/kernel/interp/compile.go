@@ -76,6 +76,7 @@ func (c *compiler) fresh(t ir.Type) int {
 	return reg
 }
 
+// take allocates a register, if possible one that was released.
 func (c *compiler) take(t ir.Type) int {
 	size := words(t)
 	if list := c.free[size]; len(list) > 0 {

@@ -145,6 +145,7 @@ func (g *generator) jump(percent int) bool {
 	return g.chance(percent)
 }
 
+// global returns the first input that is a buffer. It returns false if there is none.
 func (g *generator) global() (*array, bool) {
 	for _, a := range g.inputs {
 		if a.Space == ir.Global {

@@ -43,6 +43,7 @@ func (m *Message) Words() int {
 	return n
 }
 
+// faultOf returns the name of the fault of an instruction.
 func faultOf(in *ir.Instr) string {
 	switch in.Op {
 	case ir.Div, ir.Rem:

@@ -9,6 +9,7 @@ type firstStores struct {
 	stores map[*ir.Instr]*variable // by store: variable that is true if the item has stored its element
 }
 
+// has reports whether f has a store to the array.
 func (f *firstStores) has(a *ir.Array) bool {
 	for in := range f.stores {
 		if in.Array == a {

@@ -172,6 +172,7 @@ func (u *unroller) wayOut(loop *ir.Instr) *trip {
 // constants holds the bits of known values in an iteration of a loop.
 type constants map[*ir.Value]uint64
 
+// of returns the bits of a value. It returns false if they are not known.
 func (c constants) of(v *ir.Value) (uint64, bool) {
 	if bits, ok := analysis.ConstBits(v); ok {
 		return bits, true

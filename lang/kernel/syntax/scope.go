@@ -84,6 +84,7 @@ func (p *parse) assigned(d *Decl) {
 	}
 }
 
+// add adds a declaration. It returns false if the set has it already, or was opened before the declaration.
 func (s *openSet) add(d *Decl) bool {
 	if s.level < d.level || slices.Contains(s.list, d) {
 		return false

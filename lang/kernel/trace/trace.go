@@ -183,6 +183,7 @@ func (e *Event) Access() string {
 	return string(text)
 }
 
+// message returns the pieces of a text with the values between them.
 func message(pieces []string, values []interp.Scalar) string {
 	var text []byte
 	for i, p := range pieces {

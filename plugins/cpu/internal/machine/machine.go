@@ -66,6 +66,7 @@ func Arch() string {
 	return runtime.GOARCH
 }
 
+// level returns the suffix of the psABI level of x86-64, or "" for level 1.
 func level() string {
 	x := &cpu.X86
 	switch {

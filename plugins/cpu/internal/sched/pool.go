@@ -111,6 +111,7 @@ func (p *Pool) publish(j *Job, helpers int) bool {
 	return true
 }
 
+// enter puts a job into a free entry of the table. It returns false if there is none.
 func (p *Pool) enter(j *Job) bool {
 	for i := range p.jobs {
 		if p.jobs[i].Load() == nil && p.jobs[i].CompareAndSwap(nil, j) {
