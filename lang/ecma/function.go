@@ -216,8 +216,8 @@ type classNames struct {
 	outer    *classNames
 	any      bool // further names are declared outside of the text
 	declared map[string]ast.PropertyKind
-	static   map[string]bool
-	used     []privateUse
+	static   map[string]bool // whether a name of declared is static
+	used     []privateUse    // uses of names that may be declared later or outside
 }
 
 type privateUse struct {

@@ -28,10 +28,10 @@ type Module struct {
 	generator goja.Value // runs the module's code; set from linking until the code has run
 
 	isCall    bool // the text was passed to a call of the engine
-	connected bool
+	connected bool // Link has begun with the module
 	Main      bool // the module is the text of Engine.Run, or the file of Engine.RunFile
 	state     moduleState
-	err       error
+	err       error       // why the module failed, or nil
 	began     *loop.Scope // scope of the evaluation
 
 	ordering

@@ -46,10 +46,10 @@ type walk struct {
 	b        ir.Builder
 	k        *ir.Kernel
 	frame    *frame
-	depth    int
-	calls    int  // calls inlined so far
-	dead     bool // unreachable: code is typed but not kept
-	targets  []*target
+	depth    int       // number of inlined calls around the current statement
+	calls    int       // calls inlined so far
+	dead     bool      // unreachable: code is typed but not kept
+	targets  []*target // targets of break and continue around the current statement
 	errs     diag.List
 	warnings diag.List
 	sites    map[siteKey]int
@@ -59,7 +59,7 @@ type walk struct {
 	files    map[string]int
 	tables   map[captureKey]*place
 	records  map[*ir.Record]*ir.Record
-	tooBig   bool
+	tooBig   bool      // the error that the kernel is too big was reported
 	unnamed  *ir.Array // the last created array, until a name is bound to it
 	marks    []Mark
 	places   map[*ir.Instr]Place

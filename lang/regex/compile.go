@@ -34,17 +34,17 @@ const (
 
 type inst struct {
 	op       opcode
-	lazy     bool
-	negate   bool
-	multi    bool
-	ignore   bool
+	lazy     bool // takes as few as possible; iStrings: goes backwards
+	negate   bool // iWordEdge, iLook, iLookEnd: succeeds if the condition fails
+	multi    bool // iLineStart, iLineEnd: has the flag m; iProgress: in a loop with a counter
+	ignore   bool // iRef, iStrings: has the flag i
 	c        rune
 	follow   int32 // the unit that must follow a run, or -1
 	x, y     int32
 	min, max int32
 	set      *matchSet
-	refs     []int32 // first registers of groups
-	strs     map[rune][][]rune
+	refs     []int32           // first registers of groups
+	strs     map[rune][][]rune // by first character, or last if they go backwards; -1: empty
 }
 
 // A matchSet is a set with a table for the characters below 256.

@@ -97,10 +97,10 @@ type node struct {
 	index          int   // of a group
 	refs           []int // groups of a backreference
 	min, max       int
-	lazy           bool
-	lo, hi         int // the groups inside of a repetition: lo ≤ index < hi
-	negate, behind bool
-	ignore, multi  bool
+	lazy           bool // of a repetition: as few iterations as possible
+	lo, hi         int  // the groups inside of a repetition: lo ≤ index < hi
+	negate, behind bool // of a lookaround; negate also of a word edge
+	ignore, multi  bool // the flags i and m at the node
 }
 
 // MaxDepth is the maximum number of groups and classes that contain one another.
@@ -110,18 +110,18 @@ const unlimited = math.MaxInt32
 
 type parser struct {
 	src           []rune // code points, or UTF-16 units without the flags u and v
-	at            int
-	unicode, sets bool
+	at            int    // index in src
+	unicode, sets bool   // unicode: the flag u or v is set; sets: the flag v is
 	ignore        bool
 	multi, dotAll bool
-	groups        int // opened so far
-	total         int // in the whole pattern
-	named         bool
+	groups        int  // opened so far
+	total         int  // in the whole pattern
+	named         bool // \k is a reference to a group
 	names         []namedGroup
 	pending       []pendingRef
-	path          []branch
-	disjunctions  int
-	depth         int
+	path          []branch // alternatives around the current position
+	disjunctions  int      // number of disjunctions so far
+	depth         int      // number of groups and classes around the current position
 }
 
 type namedGroup struct {

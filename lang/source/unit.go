@@ -144,7 +144,7 @@ type Site struct {
 	Name string // name of the function, or of the const or property that holds it; may be empty
 	// Start and End are offsets of the function in Unit.Text.
 	Start, End int
-	Params     int
+	Params     int // number of parameters
 	Async      bool
 	Generator  bool
 	Free       []Free

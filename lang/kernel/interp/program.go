@@ -20,13 +20,13 @@ type Options struct {
 type Program struct {
 	kernel   *ir.Kernel
 	options  Options
-	observes bool
+	observes bool // the kernel observes its groups
 	body     block
 	launches atomic.Int64
 
 	regWords  int // size of a row's registers
-	numMasks  int
-	numSets   int
+	numMasks  int // masks that a worker needs
+	numSets   int // lists of sets that a worker needs, one set per row each
 	constants []constant
 	inputs    []input
 

@@ -172,14 +172,14 @@ func (s *depthSet) from(d int) bool {
 // different groups, the second for items of one group.
 type uniformWalk struct {
 	u       *Uniformity
-	changed bool
+	changed bool     // a level or state changed, so another pass is needed
 	around  []*Instr // enclosing structured instructions; the one at depth i+1 is around[i]
 	split   [2]depthSet
 	left    [2]depthSet
-	causes  [MaxDepth + 1]*Instr
-	dead    bool  // the code is unreachable
-	loop    int   // depth of the innermost loop, 0 for none
-	loops   []int // depth of the innermost loop around each value's definition
+	causes  [MaxDepth + 1]*Instr // by depth: instruction that splits the items, or nil
+	dead    bool                 // the code is unreachable
+	loop    int                  // depth of the innermost loop, 0 for none
+	loops   []int                // depth of the innermost loop around each value's definition
 
 	edges       map[*Instr]*edgeInfo
 	divergences []Divergence

@@ -149,7 +149,7 @@ type lowering struct {
 	coupled bool         // items of a group leave all loops in the same iteration
 	ticks   variable     // iterations of loops that items leave separately
 	first   *firstStores
-	around  []*ir.Instr
+	around  []*ir.Instr // structured instructions around the current position
 }
 
 func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {

@@ -85,13 +85,13 @@ type prover struct {
 
 	// Current facts, by slot. Changes are undone at the end of their block.
 	known []knowledge
-	trail []entry
+	trail []entry // facts before the changes, in order
 
 	loops  map[*ir.Instr]*loopGuess
 	steps  map[*ir.Value]steps      // by loop parameter
 	out    map[*ir.Instr][]interval // by structured instruction: intervals of the results, from the edges so far
-	around []*ir.Instr
-	visits int // remaining visits of instructions, after which loops are analysed without assumptions
+	around []*ir.Instr              // structured instructions around the current position
+	visits int                      // remaining visits of instructions, after which loops are analysed without assumptions
 
 	granted []IndexFact // facts that hold in the launches
 

@@ -56,35 +56,35 @@ type machine struct {
 	l       *Launch
 	params  map[*ir.Value]val
 	structs *analysis.Structure
-	written map[uint64]bool // bases of arrays that plain stores change
-	bits    map[*ir.Instr]uint64
-	paths   map[*ir.Instr]ir.Resolved
-	inside  map[*ir.Instr]*loopFacts
+	written map[uint64]bool           // bases of arrays that plain stores change
+	bits    map[*ir.Instr]uint64      // by load that may read a changed element: its bit in val.deps
+	paths   map[*ir.Instr]ir.Resolved // resolved paths, for reuse
+	inside  map[*ir.Instr]*loopFacts  // properties of loops, for reuse
 	bases   map[*ir.Array]Location
-	names   map[any]uint64
-	hints   map[int64]bool
-	hint    bool // collects hints
-	steps   int
+	names   map[any]uint64 // numbers of memories
+	hints   map[int64]bool // coordinates of items to sample; see suggest
+	hint    bool           // collects hints
+	steps   int            // steps of all items
 	itemState
 }
 
 // itemState is the state of the current item.
 type itemState struct {
 	at       [3]int64
-	item     int
+	item     int // index in the sample
 	values   map[*ir.Value]val
 	frames   []*frame
-	guards   []guard
+	guards   []guard // unknown conditions of the path
 	epoch    uint64
-	once     uint64
-	left     int // steps that the item may still take
-	synced   bool
+	once     uint64 // number of identities from unique
+	left     int    // steps that the item may still take
+	synced   bool   // records no further accesses; see record
 	memory   map[memoryKey]val
 	lost     map[uint64]uint64 // by base: identity of the stores at unknown elements
 	loads    map[loadKey]uint64
-	seen     map[accessKey]bool
+	seen     map[accessKey]bool // accesses that are recorded
 	accesses []access
-	count    int
+	count    int // number of recorded accesses
 }
 
 type memoryKey struct {

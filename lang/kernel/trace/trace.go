@@ -92,11 +92,11 @@ func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, e
 type recorder struct {
 	trace *Trace
 	marks []kernel.Mark
-	item  [3]int
-	limit int
-	kept  int
-	open  []Step
-	stop  *atomic.Bool
+	item  [3]int       // the traced item
+	limit int          // maximum number of steps and events; 0 is none
+	kept  int          // number of steps and events so far
+	open  []Step       // steps that have begun and not ended
+	stop  *atomic.Bool // ends the launch
 }
 
 // Print does nothing, because marks contain the prints.
