@@ -48,7 +48,8 @@ func Devices(list ...string) {
 	show()
 }
 
-// show writes the names to shared memory if this process publishes its activity. The caller holds mu.
+// show writes the names to shared memory if this process publishes its activity: as many as fit, then "+" for others. The
+// caller holds mu.
 func show() {
 	if showing == nil {
 		return
