@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 	"github.com/orepl/orepl/runtime/session"
 	"github.com/orepl/orepl/tests/network"
 )
@@ -110,7 +111,7 @@ func TestNetworkFaults(t *testing.T) {
 		f.Cut = 1 + r.Int64N(at*9/10)
 		t.Run(fmt.Sprintf("%d", i), func(t *testing.T) {
 			if f.End == network.Silent {
-				t.Setenv(remote.SilenceVariable, "1s")
+				t.Setenv(silence.Variable, "1s")
 			}
 			if _, failed := throughNetwork(t, f); failed == nil {
 				t.Errorf("the run does not notice %+v", f)

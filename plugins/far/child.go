@@ -97,5 +97,5 @@ func (c *child) Ended() string {
 	return c.ended
 }
 
-// Stopped implements [remote.Process].
-func (c *child) Stopped() bool { return stopped(c.cmd.Process.Pid) }
+// PID implements [silence.Process].
+func (c *child) PID() int { return c.cmd.Process.Pid }

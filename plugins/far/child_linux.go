@@ -1,9 +1,6 @@
 package far
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -30,14 +27,4 @@ func start(cmd *exec.Cmd) error {
 	result := make(chan error)
 	starter.Get() <- func() { result <- cmd.Start() }
 	return <-result
-}
-
-// stopped reports whether a signal or a debugger has stopped a process.
-func stopped(pid int) bool {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	i := bytes.LastIndexByte(data, ')') + 2 // the state follows the program's name
-	return i < len(data) && (data[i] == 'T' || data[i] == 't')
 }

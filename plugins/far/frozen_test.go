@@ -12,18 +12,18 @@ import (
 
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
 // TestFrozen stops a worker during a command and a wait for an event. Both must end with a lost device after the default
 // time limit. Another worker must go on, and no process may remain.
 func TestFrozen(t *testing.T) {
-	usual := os.Getenv(remote.SilenceVariable)
-	t.Setenv(remote.SilenceVariable, "")
+	usual := os.Getenv(silence.Variable)
+	t.Setenv(silence.Variable, "")
 	p, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 	must(t, err)
 	frozen := worker(t)
-	t.Setenv(remote.SilenceVariable, usual)
+	t.Setenv(silence.Variable, usual)
 	others, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 	must(t, err)
 	d := p.Devices()[0]
@@ -58,7 +58,7 @@ func TestFrozen(t *testing.T) {
 // TestSilenceSetting checks the error of an invalid time.
 func TestSilenceSetting(t *testing.T) {
 	for _, text := range []string{"soon", "1ms", "-5s"} {
-		t.Setenv(remote.SilenceVariable, text)
+		t.Setenv(silence.Variable, text)
 		_, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 		if offload.CodeOf(err) != offload.InvalidArgument || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
 // mishap is the environment variable that names what a worker of these tests does before it serves.
@@ -61,7 +61,7 @@ func TestMishapBeforeAnswer(t *testing.T) {
 				t.Skip("waits for the time limit")
 			}
 			t.Setenv(mishap, c.what)
-			t.Setenv(remote.SilenceVariable, "1s")
+			t.Setenv(silence.Variable, "1s")
 			_, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 			if offload.CodeOf(err) != offload.DeviceLost || !strings.Contains(fmt.Sprint(err), "the worker of far did not answer: "+c.reason) {
 				t.Errorf("opening gave %v", err)
@@ -76,7 +76,7 @@ func TestMishapBeforeAnswer(t *testing.T) {
 // TestCancelBeforeAnswer ends the wait for a stopped worker's answer.
 func TestCancelBeforeAnswer(t *testing.T) {
 	t.Setenv(mishap, "stop")
-	t.Setenv(remote.SilenceVariable, "off")
+	t.Setenv(silence.Variable, "off")
 	ctx, cancel := context.WithCancel(t.Context())
 	opened := make(chan error, 1)
 	go func() {

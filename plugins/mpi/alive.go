@@ -16,12 +16,12 @@ import (
 	"github.com/orepl/orepl/plugins/mpi/internal/bell"
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
 	"github.com/orepl/orepl/runtime/job"
-	"github.com/orepl/orepl/runtime/remote"
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
 // ConnectVariable is an environment variable. The value off turns off the TCP connections by which processes detect the death of
-// others, for networks that forbid them. [remote.SilenceVariable] has the time after which a silent process is lost.
+// others, for networks that forbid them. [silence.Variable] has the time after which a silent process is lost.
 const ConnectVariable = "OREPL_MPI_SILENCE"
 
 const tokenSize = 16
@@ -74,19 +74,19 @@ func (w *world) mayConnect(rank int) bool {
 // introduce determines the roles of all processes and connects hosts with workers, and the first host with the others. It is
 // collective.
 func (w *world) introduce() error {
-	silence, err := remote.HeartbeatSilence()
+	limit, err := silence.Limit(silence.Distant)
 	if err != nil {
 		return err
 	}
 	if os.Getenv(ConnectVariable) == "off" {
-		silence = 0
+		limit = 0
 	}
 	w.dozers = make([]atomic.Bool, w.lib.Size)
-	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
+	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: limit, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
 		Accepts:  w.expects, Frozen: w.frozen, Dozes: func(rank int) { w.dozers[rank].Store(true) }, Woken: w.rouse}
 	me := &identity{Role: w.role, Watched: 1, Network: network(), Bell: w.bell.Address()}
-	if silence == 0 {
+	if limit == 0 {
 		me.Watched = 0
 	}
 	name, _ := os.Hostname()

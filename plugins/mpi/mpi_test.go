@@ -24,7 +24,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/conform"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
 // roleVariable makes this test binary run as a process of a job.
@@ -298,7 +298,7 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
 	// A process may wait for seconds on a busy machine.
-	cmd.Env = append(os.Environ(), remote.SilenceVariable+"=1m", roleVariable+"=1")
+	cmd.Env = append(os.Environ(), silence.Variable+"=1m", roleVariable+"=1")
 	cmd.Env = append(cmd.Env, env...)
 	data, err := cmd.CombinedOutput()
 	return string(data), err

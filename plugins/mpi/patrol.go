@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
+	"github.com/orepl/orepl/runtime/remote/neighbor"
 )
 
 // A process that a signal has stopped counts as lost after stoppedTime, or after 1/stoppedShare of the time limit for silence if that is
@@ -24,7 +25,7 @@ type patrol struct {
 
 // newPatrol returns a patrol of processes for a time of silence.
 func newPatrol(processes map[int]int, silence time.Duration) *patrol {
-	return &patrol{processes: processes, stopped: members.Stopped, looks: 1 + int(max(stoppedTime, silence/stoppedShare)/lookEvery), seen: map[int]int{}}
+	return &patrol{processes: processes, stopped: neighbor.Stopped, looks: 1 + int(max(stoppedTime, silence/stoppedShare)/lookEvery), seen: map[int]int{}}
 }
 
 // look looks at each process once, and returns the ranks of those that count as lost since this look.

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
 	"github.com/orepl/orepl/runtime/job"
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
 // MPI's beginning waits for all processes of the job, and never ends if one of them has died or is stopped. A sentry looks for such
@@ -43,7 +43,7 @@ type sentry struct {
 
 func newSentry() *sentry {
 	j := job.Current()
-	limit, err := remote.HeartbeatSilence()
+	limit, err := silence.Limit(silence.Distant)
 	return &sentry{find: members.Local, size: j.Size, all: j.Local == j.Size, patient: err == nil && limit == 0, running: members.Running, seen: map[int][]int{},
 		absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
 }

@@ -39,6 +39,9 @@ func newStream(w *world, at address, tag int) *stream {
 	return s
 }
 
+// PID implements [silence.Process].
+func (s *stream) PID() int { return s.world.processes[s.at.rank] }
+
 // peerTag returns the tag of incoming messages.
 func (s *stream) peerTag() int {
 	if s.tag == firstTag+2*s.at.connection {

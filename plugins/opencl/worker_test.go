@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
 // TestMain lets this test binary also run as a worker.
@@ -21,8 +22,8 @@ func TestMain(m *testing.M) {
 		_ = remote.Serve(context.Background(), standard{}, opencl.New(opencl.Options{}))
 		os.Exit(0)
 	}
-	if os.Getenv(remote.SilenceVariable) == "" {
-		_ = os.Setenv(remote.SilenceVariable, "1m") // a worker may wait for seconds on a busy machine
+	if os.Getenv(silence.Variable) == "" {
+		_ = os.Setenv(silence.Variable, "1m") // a worker may wait for seconds on a busy machine
 	}
 	os.Exit(m.Run())
 }

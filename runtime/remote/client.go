@@ -19,6 +19,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote/hostfile"
 	"github.com/orepl/orepl/runtime/remote/lease"
 	"github.com/orepl/orepl/runtime/remote/protocol"
+	"github.com/orepl/orepl/runtime/remote/silence"
 	"github.com/orepl/orepl/runtime/remote/warn"
 )
 
@@ -39,7 +40,7 @@ func (p *plugin) Name() string { return p.name }
 func (p *plugin) MaxClass() int { return offload.ClassRemote }
 
 func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
-	if _, err := silence(nil); err != nil {
+	if _, err := silence.Limit(silence.Near); err != nil {
 		return nil, err
 	}
 	dialed, err := p.dial(ctx)
@@ -52,7 +53,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 		}
 		return nil, e
 	}
-	limit, _ := silence(dialed)
+	limit, _ := silence.Of(dialed)
 	stream, heard := listenTo(dialed)
 	c := &client{name: p.name, link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
 		welcomed: make(chan *protocol.Welcome, 1), replies: map[uint64]chan *protocol.Reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
@@ -68,7 +69,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 		<-c.ended
 		return nil, err
 	}
-	if limit, _ = silenceFrom(dialed, w.Machine); limit > 0 {
+	if limit, _ = silence.From(dialed, w.Machine); limit > 0 {
 		go c.watch(heard, limit)
 	}
 	if w.Hooks {

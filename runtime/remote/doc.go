@@ -28,7 +28,8 @@
 // carry numbers of the client and need no reply.
 //
 // Only the server sends messages when it is idle, because a stopped script must find its devices when it continues. The
-// client counts its own ticks, so the time in which it was stopped is no silence.
+// client counts its own ticks, so the time in which it was stopped is no silence. Nor is the time in which a server on this machine
+// waits for a core.
 //
 // The client divides blocks of the server's memory into small buffers. Such a buffer needs no round trip, and a lack of memory is
 // reported at its allocation. The price is one unused block, of up to 1 MiB, for each of nine sizes and each device.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote/protocol"
+	"github.com/orepl/orepl/runtime/remote/silence"
 )
 
-// Process is a stream to a process of this machine.
+// Process is a stream to a process that this one has started.
 type Process interface {
-	// Stopped reports whether a signal has stopped the process.
-	Stopped() bool
+	silence.Process
 	// Ended returns how the process ended, such as "exit status 3", or "" if it has not.
 	Ended() string
 }
@@ -28,11 +28,9 @@ func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration)
 	m := &protocol.Hello{Version: protocol.Version}
 	copy(m.Magic[:], protocol.Magic)
 	c.link.send(m)
-	tick := time.NewTicker(aliveEvery)
+	tick := time.NewTicker(silence.Tick)
 	defer tick.Stop()
-	process, _ := c.dialed.(Process)
-	var frozen, silent time.Duration
-	last := uint64(0)
+	meter, frozen := silence.NewMeter(c.dialed), time.Duration(0)
 	for {
 		select {
 		case w := <-c.welcomed:
@@ -51,14 +49,13 @@ func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration)
 			return nil, c.unanswered(offload.Cancelled, context.Cause(ctx))
 		case <-tick.C:
 		}
-		frozen, silent = frozen+aliveEvery, silent+aliveEvery
-		if process == nil || !process.Stopped() {
+		frozen += silence.Tick
+		if !meter.Stopped() {
 			frozen = 0
 		}
-		most := answerTime * limit
-		if reads := heard.reads.Load(); reads != last {
-			silent, last = 0, reads
-		} else if reads > 0 { // an opening server sends messages, too
+		reads := heard.reads.Load()
+		silent, most := meter.Tick(reads), answerTime*limit
+		if reads > 0 { // an opening server sends messages, too
 			most = limit
 		}
 		var why error

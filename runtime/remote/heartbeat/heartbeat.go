@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/silence"
 	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
@@ -276,7 +276,7 @@ func (h *Watch) isDistant(conn net.Conn) bool {
 	if h.distant != nil {
 		return h.distant(conn)
 	}
-	return remote.IsDistant(conn)
+	return silence.IsDistant(conn)
 }
 
 // attend sends heartbeats on a connection and reads those of the other process. It returns, with the results of listen, when either

@@ -61,12 +61,6 @@ func Running(pid int) bool {
 	return p != nil && err == nil
 }
 
-// Stopped reports whether a signal, but no debugger, has stopped a process.
-func Stopped(pid int) bool {
-	state, _, err := status(filepath.Join("/proc", strconv.Itoa(pid)))
-	return err == nil && state == "T"
-}
-
 // launcher returns the process that started a process of a job: its nearest ancestor outside of jobs. It returns 0 if the system
 // does not show it.
 func launcher(all map[int]process, pid int) int {

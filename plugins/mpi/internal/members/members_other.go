@@ -15,6 +15,3 @@ func Local() (members map[int]Member, ok bool) { return nil, false }
 
 // Running returns false: it cannot tell on this platform.
 func Running(int) bool { return false }
-
-// Stopped returns false: it cannot tell on this platform.
-func Stopped(int) bool { return false }
