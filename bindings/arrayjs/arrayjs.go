@@ -53,11 +53,11 @@ type operations struct {
 
 // types holds the TypeScript declarations that the entries refer to.
 const types = `
-/** The options of array operations. */
+/** The options of array operations: the queue of the launches, by default that of the device, and the label of the result. */
 interface ArrayOptions { queue?: Queue; label?: string }
 /** The type of a result: that of the function's value by default. */
 interface MapOptions extends ArrayOptions { type?: Type }
-/** The axis of a reduction: its number; a negative number counts from the last axis. keepDims keeps the axis with the extent 1. */
+/** The axis of a reduction: its number; a negative number counts from the last axis. keepDims keeps reduced axes, with the extent 1. */
 interface AxisOptions extends ArrayOptions { axis?: number; keepDims?: boolean }
 /** The axes of a reduction. Several ones are reduced as one, in row-major order. */
 interface AxesOptions extends ArrayOptions { axis?: number | readonly number[]; keepDims?: boolean }
@@ -69,7 +69,7 @@ type Total<T> = 0 extends 1 & T ? any : T extends 'i64' | 'u64' ? bigint : numbe
 type Product<R, Q> = 0 extends 1 & R ? Buffer : 0 extends 1 & Q ? Buffer : [R, Q] extends [1, 1] ? Promise<number> : Buffer
 /** The order of a sort. */
 interface SortOptions extends ArrayOptions { axis?: number; descending?: boolean }
-/** The seed of random numbers and their range, or for normal() their mean and deviation. Without a seed, each call uses a different one. */
+/** The seed of random numbers and their range, or for normal() their mean and standard deviation. Without a seed, each call uses a different one. */
 interface RandomOptions extends ArrayOptions { seed?: number; from?: number; to?: number }
 interface NormalOptions extends ArrayOptions { seed?: number; mean?: number; deviation?: number }
 `

@@ -21,11 +21,11 @@ func constructors() []constructor {
 			run: func(c *call) (array.Array, error) { return c.filled(2, c.Engine().VM().ToValue(1)) }},
 		{Entry: bindings.NewMethod("full", "Returns a buffer whose elements are a value.", "<T, const E extends Extents>(type: Type<T>, shape: E, value: Input<T>, options?: ArrayOptions): Buffer<T, Rank<E>>"),
 			run: func(c *call) (array.Array, error) { return c.filled(3, c.arg(2)) }},
-		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in the diagonal that begins at column k, or at row −k, and zeros elsewhere.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions & { k?: number }): Buffer<T, 2>", "<T>(type: Type<T>, rows: number, options: ArrayOptions & { k?: number }): Buffer<T, 2>"),
+		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in a diagonal and zeros elsewhere. The diagonal begins at column k, by default 0, or at row −k for a negative k. The default of columns is rows.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions & { k?: number }): Buffer<T, 2>", "<T>(type: Type<T>, rows: number, options: ArrayOptions & { k?: number }): Buffer<T, 2>"),
 			options: []string{"k"}, run: (*call).eye},
-		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step that are below to, or above it for a negative step. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
+		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step, for i = 0, 1, …, that are below to, or above it for a negative step. The default step is 1. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
 			run: (*call).arange},
-		{Entry: bindings.NewMethod("linspace", "Returns count numbers of a float type at equal distances, of which the first is from and the last is to.", "<T>(type: Type<T>, from: number, to: number, count: number, options?: ArrayOptions): Buffer<T, 1>"),
+		{Entry: bindings.NewMethod("linspace", "Returns count numbers of a float type at equal distances, of which the first is from and the last is to. A count of 1 is from alone.", "<T>(type: Type<T>, from: number, to: number, count: number, options?: ArrayOptions): Buffer<T, 1>"),
 			run: func(c *call) (array.Array, error) {
 				c.most(4)
 				t, from, to, count := c.scalarType(c.arg(0)), c.number("from", c.arg(1)), c.number("to", c.arg(2)), c.integer("count", c.arg(3))
@@ -37,9 +37,9 @@ func constructors() []constructor {
 				}
 				return c.Linspace(t, from, to, count)
 			}},
-		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1); integers need from and to. Element i is a function of the seed and of i, with the same bits on every device: of f32 it is random(seed, 0, i) of the module 'kernels'.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
+		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1). Integers need to, and booleans ignore both. Element i is a function of the seed, the range and i, with the same bits on every device. For f32 and [0, 1) it is random(seed, 0, i) of the module 'kernels'. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "from", "to"}, run: (*call).random},
-		{Entry: bindings.NewMethod("normal", "Returns random numbers of the normal distribution, by default with mean 0 and deviation 1. Element i is a function of the seed and of i.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: NormalOptions): Buffer<T, Rank<E>>"),
+		{Entry: bindings.NewMethod("normal", "Returns random numbers of a float type of the normal distribution, by default with mean 0 and standard deviation 1. Element i is a function of the seed, the options and i. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: NormalOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "mean", "deviation"}, run: func(c *call) (array.Array, error) {
 				c.oneShape(2)
 				t, dims, seed := c.scalarType(c.arg(0)), c.shape(c.arg(1)), c.seed()
@@ -49,7 +49,7 @@ func constructors() []constructor {
 				}
 				return c.Normal(t, dims, seed, mean, deviation)
 			}},
-		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 to n - 1, as i32, in a random order that depends on the seed alone: x.take(d.permutation(n, { seed: 1 }), 0) shuffles rows.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
+		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 to n - 1, as i32, in a random order, which is a function of n and the seed: x.take(d.permutation(n, { seed: 1 }), 0) shuffles rows.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
 			options: []string{"seed"}, run: (*call).permutation},
 	}
 }

@@ -11,7 +11,7 @@ import (
 // elementwise returns the methods that compute each element by itself, and those of shapes.
 func elementwise() []method {
 	return []method{
-		{Entry: bindings.NewMethod("map", "Returns the results of a function of each element and its indices, which is compiled as a kernel. The result's elements have the type of the function's value, or the option type.",
+		{Entry: bindings.NewMethod("map", "Returns a buffer of the results of a function of each element and its indices, which is compiled as a kernel. The result's elements have the type of the function's value, or the option type.",
 			"(fn: (value: any, ...index: number[]) => number | bigint | boolean, options?: MapOptions): Buffer<any, R>"),
 			joins: true, options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -21,10 +21,10 @@ func elementwise() []method {
 				}
 				return c.joined("map", fn, t, array.In(x))
 			}},
-		{Entry: bindings.NewMethod("zip", "Returns the results of a function of the elements of this buffer, of other buffers and of numbers. Shapes broadcast as in NumPy: they are aligned at the last axis, and an extent of 1 is repeated.",
+		{Entry: bindings.NewMethod("zip", "Returns a buffer of the results of a function of the elements of this buffer, of other buffers and of numbers. Behind these the function receives the indices. Shapes broadcast as in NumPy: they are aligned at the last axis, and an extent of 1 is repeated.",
 			"(...operands: [...(Buffer | number | bigint | boolean)[], (...values: any[]) => number | bigint | boolean]): Buffer", "(other: Buffer | number | bigint | boolean, fn: (a: any, b: any) => number | bigint | boolean, options?: MapOptions): Buffer"),
 			joins: true, numbers: true, options: []string{"type"}, run: zip},
-		{Entry: bindings.NewMethod("where", "Returns the elements of a where this buffer is true, and those of b elsewhere. NaN and 0 are false. The shapes broadcast.",
+		{Entry: bindings.NewMethod("where", "Returns the elements of a where this buffer is true, and those of b elsewhere. NaN and 0 are false. Numbers count as buffers of equal elements, and the shapes broadcast as for zip.",
 			"(a: Buffer | number | bigint | boolean, b: Buffer | number | bigint | boolean, options?: MapOptions): Buffer"),
 			options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
@@ -46,11 +46,11 @@ func elementwise() []method {
 				}
 				return c.result(c.Clip(x, bounds[0], bounds[1]))
 			}},
-		{Entry: bindings.NewMethod("reshape", "Returns a view of the elements with other extents, of which one may be −1 and is computed. It shares the memory.", "<const E extends Extents>(shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>", "(...extents: number[]): Buffer<T>"),
+		{Entry: bindings.NewMethod("reshape", "Returns a view of the elements, in row-major order, with other extents for the same number of elements. One extent may be −1 and is computed. The view shares the memory.", "<const E extends Extents>(shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>", "(...extents: number[]): Buffer<T>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				return c.result(c.Reshape(x, c.extents()))
 			}},
-		{Entry: bindings.NewMethod("transpose", "Returns a copy with the axes in another order, by default reversed.", "(order?: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("transpose", "Returns a copy with the axes in another order, by default reversed. Axis i of the copy is axis order[i] of this buffer.", "(order?: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				var order []int
 				if len(c.args) > 0 {

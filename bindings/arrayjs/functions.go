@@ -72,7 +72,7 @@ func firstBuffer(e *lang.Engine, args []goja.Value) (offloadjs.Host, goja.Value,
 // functions returns the functions of the module.
 func functions() []function {
 	return []function{
-		{Entry: bindings.NewFunction("concat", "Joins buffers along an axis, 0 by default. Their other extents and their types are equal.",
+		{Entry: bindings.NewFunction("concat", "Joins buffers along an axis, 0 by default. They must have equal types, and equal extents along the other axes.",
 			"import { device, i32 } from 'offload'\nimport { concat } from 'array'\nconst d = device('cpu')\nconsole.log(await concat([d.arange(i32, 3), d.ones(i32, 2)]).read())", "(arrays: readonly Buffer[], options?: ArrayOptions & { axis?: number }): Buffer"),
 			options: []string{"axis"}, run: func(c *call) (goja.Value, error) {
 				list, axis := c.buffers("the arrays", c.arg(0)), c.axis(1, 0)
@@ -90,7 +90,7 @@ func functions() []function {
 				}
 				return c.result(c.Stack(list, axis))
 			}},
-		{Entry: bindings.NewFunction("meshgrid", "Returns the coordinates of the points of a grid: two matrices, of which the first one has x in each row and the second one y in each column.",
+		{Entry: bindings.NewFunction("meshgrid", "Returns the coordinates of the points of a grid: two matrices, of which the first one has x in each row and the second one y in each column. Both are taken in row-major order.",
 			"import { device, f32 } from 'offload'\nimport { meshgrid } from 'array'\nconst d = device('cpu')\nconst [x, y] = meshgrid(d.linspace(f32, -1, 1, 5), d.linspace(f32, 0, 1, 3))\nconsole.log(await x.zip(y, (x, y) => x * x + y).max())", "(x: Buffer, y: Buffer, options?: ArrayOptions): [Buffer, Buffer]"),
 			run: func(c *call) (goja.Value, error) {
 				c.most(2)
@@ -112,7 +112,7 @@ func functions() []function {
 				}
 				return c.Engine().VM().NewArray(vx, vy), nil
 			}},
-		{Entry: bindings.NewFunction("where", "Returns the elements of a where the condition is true, and those of b elsewhere. NaN and 0 are false. The shapes broadcast.",
+		{Entry: bindings.NewFunction("where", "Returns the elements of a where the condition is true, and those of b elsewhere. NaN and 0 are false. Numbers count as buffers of equal elements, and the shapes broadcast as for zip.",
 			"import { device, i32 } from 'offload'\nimport { where } from 'array'\nconst x = device('cpu').arange(i32, 5)\nconsole.log(await where(x.map(v => v % 2 === 0), x, -1).read())", "(condition: Buffer, a: Buffer | number | bigint | boolean, b: Buffer | number | bigint | boolean, options?: MapOptions): Buffer"),
 			options: []string{"type"}, run: func(c *call) (goja.Value, error) {
 				c.most(3)

@@ -16,11 +16,11 @@ import (
 // gathers returns the methods that copy elements to other places.
 func gathers() []method {
 	return []method{
-		{parts: true, Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it has the rows from start up to, but not including, end, as in JavaScript. Otherwise each argument is for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end. If map, zip or a reduction is called directly on the result, it reads the part in place instead.",
+		{parts: true, Entry: bindings.NewMethod("slice", "Returns a copy of a part. With one or two numbers it has the rows from start up to, but not including, end, as in JavaScript. If an argument is an array or null, each one is for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end. If map, zip or a reduction is called directly on the result, it reads the part in place instead.",
 			"(start?: number, end?: number, options?: ArrayOptions): Buffer<T, R>", "(...axes: (readonly (number | null | undefined)[] | number | null)[]): Buffer<T>"),
 			run: slice},
-		{Entry: bindings.NewMethod("at", "Returns a promise of the element at the indices, one for each dimension. With fewer indices it returns the row or matrix there, which shares the memory. Negative indices count from the end.", "(...indices: number[]): any"), run: at},
-		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements of an axis, of several, or of all axes, in reverse.", "(axis?: number | readonly number[], options?: ArrayOptions & { axis?: number | readonly number[] }): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("at", "Returns a promise of the element at the indices, one for each dimension. With fewer indices it returns the row or matrix there, which shares the memory. Negative indices count from the end. An index outside is invalid-argument.", "(...indices: number[]): any"), run: at},
+		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements in reverse order along an axis, several axes, or by default all axes.", "(axis?: number | readonly number[], options?: ArrayOptions & { axis?: number | readonly number[] }): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				axes := someAxes(c, 0)
@@ -29,7 +29,7 @@ func gathers() []method {
 				}
 				return c.result(c.Flip(x, axes...))
 			}},
-		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, by a distance for each of several axes, or in row-major order. Elements that are moved beyond the end continue at the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(by: readonly number[], axes: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, or by a distance for each of several axes. Without an axis they move in row-major order. Elements that are moved beyond the end continue at the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(by: readonly number[], axes: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				by, axes := c.integers("the distance", c.arg(0)), someAxes(c, 1)
@@ -47,10 +47,10 @@ func gathers() []method {
 				}
 				return c.result(c.Tile(x, counts))
 			}},
-		{Entry: bindings.NewMethod("pad", "Returns a buffer with more elements before and after: a count for all sides, or [before, after] for each axis. mode is 'constant' for the option value, 'edge', 'reflect' or 'wrap'.",
+		{Entry: bindings.NewMethod("pad", "Returns a buffer with more elements before and after: a count for all sides, or for each axis a count or [before, after]. mode selects the new elements. 'constant', the default, is the option value, by default 0. 'edge' is the nearest element, 'reflect' a reflection at the edge element, and 'wrap' a repetition of the elements.",
 			"(widths: number | readonly (number | readonly [number, number])[], options?: ArrayOptions & { mode?: 'constant' | 'edge' | 'reflect' | 'wrap'; value?: number | bigint }): Buffer<T, R>"),
 			options: []string{"mode", "value"}, run: pad},
-		{Entry: bindings.NewMethod("take", "Returns the elements at indices, along an axis or in row-major order. Negative indices count from the end. An index outside is a fault of the launch.", "(indices: Buffer | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+		{Entry: bindings.NewMethod("take", "Returns the elements at indices along an axis. Without an axis the indices are in row-major order, and the result has their shape. Negative indices count from the end. An index outside is a fault of the launch.", "(indices: Buffer | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				axis := c.axis(1, array.All)

@@ -12,7 +12,7 @@ import (
 // matrices returns the methods of vectors and matrices.
 func matrices() []method {
 	return []method{
-		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values. The product of two vectors is a promise of a number. using: 'openblas' selects the system's OpenBLAS, for f32 and f64 on the CPU: its bits differ between machines, and a time limit acts only between its calls.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions & { using?: 'openblas' }): Product<R, Q>"),
+		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices of one type. A buffer of three dimensions is a list of matrices; the lists have equal lengths, or one has the length 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type that kernels compute with. The product of two vectors is a promise of a number. using: 'openblas' selects the system's OpenBLAS, for f32 and f64 on the CPU: its bits differ between machines, and a time limit acts only between its calls.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions & { using?: 'openblas' }): Product<R, Q>"),
 			options: []string{"using"}, run: matmul},
 		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},
@@ -25,7 +25,7 @@ func matrices() []method {
 				}
 				return c.result(c.Outer(x, other))
 			}},
-		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of the diagonal of a matrix that begins at column k, or at row −k, in the types of sum.", "(k?: number, options?: ArrayOptions): Promise<Total<T>>", "(options: ArrayOptions): Promise<Total<T>>"),
+		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of a diagonal of a matrix, in the types of sum. It begins at column k, by default 0, or at row −k for a negative k.", "(k?: number, options?: ArrayOptions): Promise<Total<T>>", "(options: ArrayOptions): Promise<Total<T>>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				k := 0
@@ -38,7 +38,7 @@ func matrices() []method {
 				a, err := c.Trace(x, k)
 				return c.value(a, err, x.Elem.Scalar.Size() < 8)
 			}},
-		{Entry: bindings.NewMethod("norm", "Computes the square root of the sum of the squares, in the types of mean. Without an axis the result is a promise of the norm of all elements. With an axis, or an array of axes, it is a buffer without these. The norm of no elements is 0.", reducedAxes("number")...),
+		{Entry: bindings.NewMethod("norm", "Computes the square root of the sum of the squares, in the types of mean. The norm of no elements is 0. An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set.", reducedAxes("number")...),
 			joins: true, options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				return c.reduce(x, 0, (*array.Run).Norm)

@@ -39,7 +39,7 @@ func reductions() []method {
 		{"all", "Reports whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
 	} {
 		list = append(list, method{
-			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis the result is a promise of the value for all elements. With an axis, or an array of axes, it is a buffer without these.", reducedAxes(e.value)...),
+			Entry:   bindings.NewMethod(e.name, e.help+" An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set.", reducedAxes(e.value)...),
 			joins:   true,
 			options: []string{"axis", "keepDims"},
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -49,7 +49,7 @@ func reductions() []method {
 		})
 	}
 	return append(list, method{
-		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value for all elements, else a buffer without the axis. initial is combined with the result, and is the result for no elements. The option order: 'any' is for functions that also commute: the elements are combined in a faster order, and the bits of floats may differ between devices.",
+		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. The option axis, an axis or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set. initial is combined with the result, and is the result for no elements. Without initial, no elements are an error. The option order: 'any' is for functions that also commute: the elements are combined in a faster order, and the bits of floats may differ between devices.",
 			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: ReduceOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: ReduceOptions): any"),
 		joins:   true,
 		options: []string{"axis", "keepDims", "order"}, run: reduceBy,

@@ -24,14 +24,14 @@ func scans() []method {
 			}}
 	}
 	place := func(name, help string, fn reduction) method {
-		return method{Entry: bindings.NewMethod(name, help+" Without an axis it returns a promise of the index in row-major order, else a buffer of i32 without the axis.", reduced("number")...),
+		return method{Entry: bindings.NewMethod(name, help+" Without elements it is an error. Without an axis it returns a promise of the index in row-major order. With an axis it returns a buffer of i32 of the other axes. If there are none, it is a promise of the index, unless keepDims is set.", reduced("number")...),
 			options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				return c.reduce(x, 0, fn)
 			}}
 	}
 	spread := func(name, help string, fn func(r *array.Run, x array.Array, axis int, keep bool, correction float64) (array.Array, error)) method {
-		return method{Entry: bindings.NewMethod(name, help+" The sum of the squared differences from the mean is divided by the number of elements minus the option correction, 0 by default. Without an axis the result is a promise of the value for all elements. With an axis, or an array of axes, it is a buffer without these.",
+		return method{Entry: bindings.NewMethod(name, help+" The sum of the squared differences from the mean is divided by the number of elements minus the option correction, 0 by default. An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set.",
 			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number | readonly number[], options?: AxesOptions & { correction?: number }): Buffer", "(options: AxesOptions & { correction?: number }): Buffer"),
 			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -42,13 +42,13 @@ func scans() []method {
 			}}
 	}
 	return []method{
-		place("argmin", "Returns the index of the first of the least elements, or of the first NaN.", (*array.Run).ArgMin),
-		place("argmax", "Returns the index of the first of the greatest elements, or of the first NaN.", (*array.Run).ArgMax),
+		place("argmin", "Returns the index of the first of the least elements, or of the first NaN. −0 equals 0.", (*array.Run).ArgMin),
+		place("argmax", "Returns the index of the first of the greatest elements, or of the first NaN. −0 equals 0.", (*array.Run).ArgMax),
 		spread("var", "Computes the variance, in the types of mean.", (*array.Run).Var),
 		spread("std", "Computes the standard deviation, the square root of the variance, in the types of mean.", (*array.Run).Std),
-		scan("cumsum", "Returns the cumulative sums, in the types of sum: each includes the element at its place. The order is along an axis, or row-major without one.", (*array.Run).CumSum),
-		scan("cumprod", "Returns the cumulative products, in the types of sum: each includes the element at its place. The order is along an axis, or row-major without one.", (*array.Run).CumProd),
-		{Entry: bindings.NewMethod("scan", "Returns the inclusive scan by an associative function: each result combines the elements up to its own place, itself included. The order is along an axis, or row-major without one.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+		scan("cumsum", "Returns the cumulative sums, in the types of sum: each includes the element at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", (*array.Run).CumSum),
+		scan("cumprod", "Returns the cumulative products, in the types of sum: each includes the element at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", (*array.Run).CumProd),
+		{Entry: bindings.NewMethod("scan", "Returns the inclusive scan by an associative function: each result combines the elements up to and including the one at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				fn, axis := c.function(c.arg(0), "x.scan((a, b) => Math.max(a, b))"), c.axis(1, array.All)
@@ -57,7 +57,7 @@ func scans() []method {
 				}
 				return c.result(c.Scan(fn, x, axis))
 			}},
-		{Entry: bindings.NewMethod("filter", "Returns a promise of a buffer with the elements for which a function of the element and its index is true, in their order. The function is compiled as a kernel. A buffer of the same shape selects, too, where it is true.", "(fn: (value: any, index: number) => boolean | number, options?: ArrayOptions): Promise<Buffer<T, 1>>", "(condition: Buffer, options?: ArrayOptions): Promise<Buffer<T, 1>>"),
+		{Entry: bindings.NewMethod("filter", "Returns a promise of a buffer with the elements for which a function is true, in their order. The function receives the element and its index in row-major order, and is compiled as a kernel. In place of the function, a buffer of the same shape selects the elements where it is true.", "(fn: (value: any, index: number) => boolean | number, options?: ArrayOptions): Promise<Buffer<T, 1>>", "(condition: Buffer, options?: ArrayOptions): Promise<Buffer<T, 1>>"),
 			promised: true, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				if c.isBuffer(c.arg(0)) {
@@ -95,7 +95,7 @@ func scans() []method {
 					return c.result(c.Coordinates(indices, dims))
 				})
 			}},
-		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. All NaNs count as one element. With an axis it compares the parts along the axis: with axis 0 it returns the different rows. With the options counts, indices or inverse, the promise is of an object with the values and further buffers: counts has the number of occurrences of each value, indices the index of its first occurrence, and inverse for each element the index of its value.",
+		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. All NaNs count as one element. With an axis it compares the parts along the axis: with axis 0 it returns the different rows. Without one the result has one dimension. With the options counts, indices or inverse, the promise is of an object with the values and further buffers: counts has the number of occurrences of each value, and indices the index of its first occurrence. inverse has, for each element, the index of its value.",
 			"(options?: ArrayOptions & { axis?: number; counts?: false; indices?: false; inverse?: false }): Promise<Buffer<T>>", "(options: ArrayOptions & { axis?: number; counts?: boolean; indices?: boolean; inverse?: boolean }): Promise<{ values: Buffer<T>; counts?: Buffer<'i32', 1>; indices?: Buffer<'i32', 1>; inverse?: Buffer<'i32', 1> }>"),
 			promised: true, options: []string{"axis", "counts", "indices", "inverse"}, run: unique},
 	}

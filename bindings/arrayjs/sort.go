@@ -18,7 +18,7 @@ func sorts() []method {
 	const compare = "fn?: ((a: any, b: any) => number | boolean) | ((value: any) => number | bigint | boolean)"
 	keys := []string{"axis", "descending"}
 	return []method{
-		{Entry: bindings.NewMethod("sort", "Sorts the elements in place along an axis, by default the last one. Numbers are in ascending order unless descending is set: −0 before 0, NaN last. A function of two elements compares them, as in JavaScript, or reports whether the first one precedes; a function of one element returns its key. The sort is stable. Returns the buffer.",
+		{Entry: bindings.NewMethod("sort", "Sorts the elements in place along an axis, by default the last one. Numbers are in ascending order, with −0 before 0, unless descending is set. NaN is last in both orders. A function of two elements compares them, as in JavaScript, or reports whether the first one precedes; a function of one element returns its key. The sort is stable. Returns the buffer.",
 			"("+compare+", options?: SortOptions): this", "(options: SortOptions): this"),
 			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {
 				sorted, _, err := c.sort(x, false)
@@ -31,12 +31,12 @@ func sorts() []method {
 				}
 				return nil, c.Copy(x, sorted)
 			}},
-		{Entry: bindings.NewMethod("toSorted", "Returns a sorted copy; see sort.", "("+compare+", options?: SortOptions): Buffer<T, R>", "(options: SortOptions): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("toSorted", "Returns a sorted copy. The arguments are those of sort.", "("+compare+", options?: SortOptions): Buffer<T, R>", "(options: SortOptions): Buffer<T, R>"),
 			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {
 				sorted, _, err := c.sort(x, false)
 				return c.result(sorted, err)
 			}},
-		{Entry: bindings.NewMethod("argsort", "Returns the indices along an axis, as i32, that sort the elements; see sort.", "("+compare+", options?: SortOptions): Buffer<'i32', R>", "(options: SortOptions): Buffer<'i32', R>"),
+		{Entry: bindings.NewMethod("argsort", "Returns the indices along an axis, as i32, that sort the elements. The arguments are those of sort.", "("+compare+", options?: SortOptions): Buffer<'i32', R>", "(options: SortOptions): Buffer<'i32', R>"),
 			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {
 				_, places, err := c.sort(x, true)
 				return c.result(places, err)
@@ -45,11 +45,11 @@ func sorts() []method {
 			options: []string{"side"}, run: searchSorted},
 		{Entry: bindings.NewMethod("bincount", "Returns the number of occurrences of each of the integers 0, 1, 2, …, as i32. The option length is the number of counts. Without it, there is one more than the greatest element, and the result is a promise. An element that is negative, or from the option length on, is a fault of the launch.", "(options: ArrayOptions & { length: number }): Buffer<'i32', 1>", "(options?: ArrayOptions): Promise<Buffer<'i32', 1>>"),
 			options: []string{"length"}, run: binCount},
-		{Entry: bindings.NewMethod("histogram", "Returns the numbers of elements in bins, as i32, and the edges of the bins. The bins have equal width, or the edges of an array or a buffer in ascending order. The range is that of the elements, or from and to. If the first argument is a function, its results for the elements are counted instead. A bin includes its lower edge, and the last one also its upper edge. Elements outside of the range, and NaN, are not counted. Without from and to, NaN and infinities are errors. The default is 10 bins.", "(bins?: number | Buffer | readonly number[], options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }", "(fn: (value: any) => number, bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }"),
+		{Entry: bindings.NewMethod("histogram", "Returns the numbers of elements in bins, as i32, and the edges of the bins. bins is the number of bins of equal width, by default 10, or their edges in ascending order. The range is that of the elements, or from and to. If the first argument is a function, its results for the elements are counted instead. A bin includes its lower edge, and the last one also its upper edge. Elements outside of the range, and NaN, are not counted. Without from and to, NaN and infinities are errors. from and to are set together, and not with edges.", "(bins?: number | Buffer | readonly number[], options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }", "(fn: (value: any) => number, bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }"),
 			options: []string{"from", "to"}, run: histogram},
-		{Entry: bindings.NewMethod("quantile", "Returns a promise of the quantile of all elements for a number from 0 to 1, or a buffer of the quantiles for several numbers. Quantiles are interpolated linearly between sorted elements, and are NaN if an element is NaN. With an axis it returns a buffer without the axis; for several numbers the first axis of the result is for these.", "(q: number, options?: ArrayOptions & { axis?: undefined; keepDims?: false }): Promise<number>", "(q: number | readonly number[], axis: number, options?: AxisOptions): Buffer", "(q: number | readonly number[], options?: AxisOptions): Buffer"),
+		{Entry: bindings.NewMethod("quantile", "Computes the quantile, along an axis or of all elements, for a number from 0 to 1, or for an array of such numbers. Quantiles are interpolated linearly between sorted elements, and are NaN if an element is NaN. No elements are an error. For an array, the result is a buffer, whose first axis is for the numbers. For one number it is a buffer of the other axes. If there are none, it is a promise of a number, unless keepDims is set.", "(q: number, options?: ArrayOptions & { axis?: undefined; keepDims?: false }): Promise<number>", "(q: number | readonly number[], axis: number, options?: AxisOptions): Buffer", "(q: number | readonly number[], options?: AxisOptions): Buffer"),
 			options: []string{"axis", "keepDims"}, run: quantile},
-		{Entry: bindings.NewMethod("median", "Computes the median, the quantile for 0.5. Without an axis it returns a promise of a number, else a buffer without the axis.", reduced("number")...),
+		{Entry: bindings.NewMethod("median", "Computes the median, the quantile for 0.5, along an axis or of all elements. The result is a buffer of the other axes. If there are none, it is a promise of a number, unless keepDims is set.", reduced("number")...),
 			options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				return quantiles(c, x, []float64{0.5}, false, 0)

@@ -23,7 +23,7 @@ var sources embed.FS
 const types = `interface BenchOptions {
   /** The number of unmeasured calls after the first one. Default: 3. */
   warmup?: number
-  /** The number of samples. Default: 30. Variants that are compared take three times as many, since a comparison uses the least of each three; without this option up to four times as many again on a noisy machine, and sixteen times by compare. */
+  /** The number of samples. Default: 30. Variants that are compared take three times as many, since a comparison uses the least of each three. Without repeats, time, precision and quick, they take up to four times that number on a noisy machine, and with compare up to sixteen times. */
   repeats?: number
   /** The time for the samples in milliseconds, in place of a number of samples. At least five are taken. */
   time?: number
@@ -33,7 +33,7 @@ const types = `interface BenchOptions {
   minTime?: number
   /** Whether a sample is one call. Otherwise short calls are batched. Default: false. */
   isolate?: boolean
-  /** 'cold' overwrites 128 MiB of the device's memory before each sample, which then is one call. Default: 'warm'. */
+  /** 'cold' overwrites up to 128 MiB of the device's memory before each sample, which then is one call. The function must return the event of a launch. Default: 'warm'. */
   caches?: 'warm' | 'cold'
   /** The number of bytes that one call reads and writes, for the bandwidth in GB/s. */
   bytes?: number
@@ -59,7 +59,7 @@ interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends str
   axes?: A
   /** Returns whether to measure a point. */
   filter?: (point: PointOf<A>) => boolean
-  /** Makes what the functions of a point need, such as buffers. It is called once for each variant that is verified, and its last result is measured. */
+  /** Makes what the functions of a point need, such as buffers. It is called for the first call of each variant; all variants are measured with its last result. */
   setup?: (point: PointOf<A>) => S | Promise<S>
   /** Frees what setup made. Default: calls the method free of the state, or else of each of its members that has one. */
   teardown?: (state: S, point: PointOf<A>) => unknown
@@ -123,7 +123,7 @@ interface BenchComparison {
   change: number; low: number; high: number
   /** The probability of a change as large if there is no difference, by this test. */
   p: number; test: string
-  /** Whether p is below 0.01, the interval excludes 0, the change is at least the option noise, and the tenth percentile changed in the same direction, by at least noise and a quarter of the change. */
+  /** Whether p is below 0.01, the interval excludes 0, and the change is at least the option noise. Medians and tenth percentiles must have changed in the same direction, the latter by at least noise and a quarter of the change. */
   different: boolean
   /** 'slower' or 'faster', or '~' if the samples show no difference. */
   verdict: 'slower' | 'faster' | '~'
@@ -132,7 +132,7 @@ interface BenchComparison {
 interface BenchSettings {
   /** The options of these names. */
   time?: number; precision?: number; noise?: number
-  /** Take a few short samples. */
+  /** Take at most 9 samples of at least 0.2 ms, after one warm-up call. */
   quick?: boolean
   /** A regular expression that names of benchmarks must match. */
   filter?: string
@@ -163,12 +163,12 @@ func Module() bindings.Module {
 				bindings.NewFunction("sweep", "Measures a function, or variants of it in turn, at all points of some axes. Each point has a setup and a teardown, each variant is verified before it is measured, and the variants are compared with the first one. A point that fails or returns a wrong result has a row with the reason; all others are measured. The rows are in the order of the axes.",
 					"import { sweep, powers, table } from 'bench'\nimport { device, kernel, f32 } from 'offload'\nconst copy = kernel((g, x, y) => { y[g.x] = x[g.x] })\nconst rows = await sweep('copy', {\n  axes: { n: powers(1024, 4096) }, repeats: 5,\n  setup: ({ n }) => ({ x: device().buffer(f32, n, i => i), y: device().buffer(f32, n) }),\n  run: ({ x, y }, { n }) => copy.launch({ size: n }, x, y),\n  verify: async ({ y }) => (await y.read()).every((v, i) => v === i),\n  bytes: ({ n }) => 8 * n,\n})\nconsole.log(table(rows))",
 					"<const A extends Record<string, Iterable<any>>, S = undefined, V extends string = string, W = unknown>(name: string, options: SweepOptions<A, S, V, W>): Promise<BenchResult[]>"),
-				bindings.NewFunction("compare", "Measures functions in turn and compares each with the first one by the Wilcoxon signed-rank test on the least of each three samples. Returns the results by name; the member against of a result holds the comparison.",
+				bindings.NewFunction("compare", "Measures two or more functions in turn and compares each with the first one by the Wilcoxon signed-rank test. The test takes the least of each three samples, or of six on a busy machine. Returns the results by name; the member against of a result holds the comparison.",
 					"import { compare } from 'bench'\nconst { twice } = await compare('sum', {\n  once: () => { let s = 0; for (let i = 0; i < 1000; i++) s += i },\n  twice: () => { let s = 0; for (let i = 0; i < 2000; i++) s += i },\n}, { repeats: 15 })\nconsole.log(twice.against?.verdict)",
 					"<V extends string>(name: string, variants: Record<V, () => unknown>, options?: BenchOptions): Promise<Record<V, BenchResult>>"),
-				bindings.NewFunction("powers", "Returns the powers of a base, by default 2, times the first value: powers(1024, 8192) is 1024, 2048, 4096, 8192.", "", "(from: number, to: number, base?: number): number[]"),
-				bindings.NewFunction("linear", "Returns the values from one number to another by a step, by default 1.", "", "(from: number, to: number, step?: number): number[]"),
-				bindings.NewFunction("curves", "Returns a number of the rows of a sweep, by default the median, as series over an axis: the arguments of plot. There is a series for each combination of the other parameters; missing values are NaN, and a value that no row has is an error. For the median and for rates, error has the ends of the 95 % intervals.",
+				bindings.NewFunction("powers", "Returns the first value times the powers of a base, by default 2, up to a last value: powers(1024, 8192) is 1024, 2048, 4096, 8192.", "", "(from: number, to: number, base?: number): number[]"),
+				bindings.NewFunction("linear", "Returns the values from one number up to another, at most, by a step, by default 1.", "", "(from: number, to: number, step?: number): number[]"),
+				bindings.NewFunction("curves", "Returns a number of the rows of a sweep, by default the median, as series over an axis: the arguments of plot. There is a series for each combination of the other parameters and the variant; missing values are NaN, and a value that no row has is an error. For the median and for rates, error has the ends of the 95 % intervals.",
 					"import { sweep, curves, powers } from 'bench'\nimport { plot } from 'plot'\nconst rows = await sweep('count', { axes: { n: powers(64, 256) }, run: (_, { n }) => { for (let i = 0; i < n; i++); }, repeats: 3 })\nconst { x, series, error } = curves(rows, 'n')\nplot(series, { x, error, log: 'xy', yLabel: 'ms' })",
 					"(rows: readonly BenchResult[], axis: string, value?: 'median' | 'low' | 'high' | 'least' | 'most' | 'deviation' | 'samples' | 'batch' | 'gigabytesPerSecond' | 'gigaflops' | 'roofline'): { x: any[]; series: Record<string, number[]>; error?: Record<string, { low: number[]; high: number[] }> }"),
 				bindings.NewFunction("configure", "Sets defaults for the measurements that follow, and what orepl bench does with the results of the script. A flag of the command line takes precedence over a variable of the environment, a variable over a call's own option, and that over a setting.",

@@ -32,7 +32,7 @@ func Module() bindings.Module {
 	}
 }
 
-const formatHelp = " A first argument with %s, %d, %i, %f, %j, %o, %O or %c is a format."
+const formatHelp = " If further values follow, a first text with %s, %d, %i, %f, %j, %o, %O or %c is a format for them."
 
 func members() []bindings.Entry {
 	return []bindings.Entry{
@@ -42,17 +42,17 @@ func members() []bindings.Entry {
 		method("warn", "warn(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
 		method("error", "error(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
 		method("trace", "trace(...values: unknown[]): void", "Prints values and the call stack to standard error."),
-		method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints an error if the condition is false. It does not throw."),
+		method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints 'Assertion failed' and the values to standard error unless the condition is true. It does not throw."),
 		method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value to a depth (default 4; negative: unlimited) and with a maximum number of items (default 100)."),
-		method("table", "table(data: unknown, columns?: string[]): void", "Prints an array of objects or arrays as a table."),
+		method("table", "table(data: unknown, columns?: string[]): void", "Prints an array or object as a table, with a row for each element or property, at most 1000. Its columns are the properties of the rows, or those that columns lists. Another value is printed as by log."),
 		method("group", "group(...values: unknown[]): void", "Prints values and indents later output until groupEnd."),
 		method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Like group."),
 		method("groupEnd", "groupEnd(): void", "Ends the innermost group and its indentation."),
-		method("time", "time(label?: string): void", "Starts a timer with a label. The default label is 'default'. A label that runs already prints a warning, and keeps its time."),
-		method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints the elapsed time of a timer, followed by values."),
-		method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer and removes it. An unknown label prints a warning."),
-		method("count", "count(label?: string): void", "Prints the number of calls with this label."),
-		method("countReset", "countReset(label?: string): void", "Resets the count of a label to 0. An unknown label prints a warning."),
+		method("time", "time(label?: string): void", "Starts a timer with a label, by default 'default'. If the label has a timer, that timer runs on, and a warning is printed."),
+		method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints the elapsed time of a timer, by default 'default', followed by values. An unknown label prints a warning."),
+		method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer, by default 'default', and removes it. An unknown label prints a warning."),
+		method("count", "count(label?: string): void", "Prints the number of calls with this label, by default 'default', since the start or the last countReset."),
+		method("countReset", "countReset(label?: string): void", "Resets the count of a label, by default 'default', to 0. An unknown label prints a warning."),
 	}
 }
 

@@ -42,13 +42,13 @@ func Extension() offloadjs.Extension {
 	class := bindings.Entry{Name: "Graph", Kind: bindings.Class, Signature: "class Graph", Help: "The commands that a call of graph() captured, which can be issued again. Printing it shows the commands and their dependencies.",
 		Members: []bindings.Entry{
 			bindings.NewMethod("replay", "Issues all commands again, each on its queue, and returns an event that is reached when they have run. Written data is that of the capture.", "(): Event"),
-			bindings.NewMethod("set", "Changes a launch: values by the names of its parameters, and size for the number of work-items. The node is its name or its index.",
+			bindings.NewMethod("set", "Changes a launch for later replays. node is the launch's name or index. values has new arguments by the names of parameters, and as size the number of work-items. Returns the graph.",
 				"(node: string | number, values: Record<string, number | bigint | boolean | Buffer>): this"),
-			bindings.NewMethod("replace", "Replaces a buffer in all commands by another one of the same device, type and extents.", "(old: Buffer, fresh: Buffer): this"),
+			bindings.NewMethod("replace", "Replaces a buffer in all commands by another one of the same device, type and extents. A buffer that no command uses is not-found. Returns the graph.", "(old: Buffer, fresh: Buffer): this"),
 			bindings.NewMethod("svg", "Returns a drawing as the text of an SVG file: a box for each command below those that it depends on. At most 2000 commands are drawn.", "(): string"),
 			bindings.NewMethod("dot", "Returns the graph in the language of Graphviz.", "(): string"),
 			bindings.NewMethod("toString", "Returns a line for each command, with its operands and the commands that it depends on.", "(): string"),
-			bindings.NewMethod("free", "Frees the buffers that the graph keeps. It cannot be replayed afterwards.", "(): void"),
+			bindings.NewMethod("free", "Frees the buffers that the graph keeps. Later calls of its methods throw closed, except toString.", "(): void"),
 			bindings.NewMethod("[Symbol.dispose]", "Frees or closes the object when a using declaration goes out of scope.", "(): void"),
 			bindings.NewProperty("nodes", "GraphNode[]", "The commands in the order of issue."),
 		}}

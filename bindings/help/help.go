@@ -31,7 +31,7 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 		Help: "Documentation of names and values.",
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{bindings.NewFunction("help",
-				"Prints the documentation of a name such as 'fs.readText', of a module, or of a value: a function, a class or an object of a class. Without an argument it prints the list of modules.",
+				"Prints the documentation of a name such as 'fs.readText', of a module, or of a value: a function, a class or an object of a class. Without an argument it prints the list of modules. It throws not-found if there is no documentation.",
 				"help('setTimeout')\nhelp(console.table)", "(what?: unknown): void")}
 		},
 	}

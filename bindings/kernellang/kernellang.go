@@ -56,8 +56,8 @@ console.log(await total.read())`},
 		{Name: "Math", Kind: bindings.Object, Signature: "Math: Math", Members: mathFunctions(),
 			Help: "JavaScript's Math with additional functions, on the host and in kernels, except random, which kernels lack. Results have the same bits on every device, except those of Math.fast. Results in f64 equal those of the host."},
 		{Name: "Atomics", Kind: bindings.Object, Signature: "Atomics: Atomics", Members: atomics(),
-			Help: "In kernels, Atomics operates on arrays of the kernel language. Each function returns the old value of the element, except store, which returns the stored value. The order of operations between work-items is undefined, so sums of floats may differ in their last bits."},
-		bindings.NewFunction("bits", "Returns the bits of a float as an integer of the same size: a BigInt for f64, else a number. TypeScript infers the type from the context, as in const b: bigint = bits(x). Only in kernels.", "", "<V extends number | bigint = any>(value: number): V"),
+			Help: "In kernels, Atomics operates on arrays of the kernel language. The elements are of i32, u32, i64, u64, f32 or f64, for and, or and xor only of integers. Each function returns the old value of the element, except store, which returns the stored value. The order of operations between work-items is undefined, so sums of floats may differ in their last bits."},
+		bindings.NewFunction("bits", "Returns the bits of a float as an integer of the same size: a u64, which is a BigInt, for f64, and else a u32. TypeScript infers the type from the context, as in const b: bigint = bits(x). Only in kernels.", "", "<V extends number | bigint = any>(value: number): V"),
 		bindings.NewFunction("fromBits", "Returns the value of a type with the bits of an integer. Only in kernels.", "", "<T>(type: import('offload').Type<T>, bits: number | bigint): import('offload').Value<T>"),
 	}
 }
@@ -77,9 +77,9 @@ func item() []bindings.Entry {
 		property("groupSize", "Axes", "The size of a work-group in work-items."),
 		property("groups", "Axes", "The size of the launch in work-groups."),
 		property("lane", "number", "The work-item's index in its subgroup."),
-		property("subgroupSize", "number", "The number of work-items in a subgroup, which depends on the device."),
+		property("subgroupSize", "number", "The number of lanes in a subgroup, which depends on the device. The last subgroup of a group may have fewer work-items."),
 		method("barrier", "Waits until all work-items of the group have reached the barrier. After it, each of them sees the earlier writes of the others.", "(): void"),
-		method("fence", "Orders memory accesses: a work-item that sees a store after the fence also sees the stores before it. The scope of these work-items is the group, the device (the default) or the system, which includes the host.", "(scope?: 'group' | 'device' | 'system'): void"),
+		method("fence", "Orders the memory accesses of a work-item A. If a work-item B loads what A stored after its fence, and then passes a fence itself, B sees what A stored before its fence. The scope of A and B is the group, the device (the default) or the system, which includes the host and other devices.", "(scope?: 'group' | 'device' | 'system'): void"),
 		method("clock", "Returns the time of the device's monotonic clock in nanoseconds, as a u64. The start and the resolution depend on the device. OpenCL devices refuse it.", "(): bigint"),
 		method("shared", "Declares an array that the work-items of a group share, zero when the group starts. The extents are constants.", arrays...),
 		method("private", "Declares an array of this work-item, initially zero. The extents are constants.", arrays...),
@@ -106,7 +106,7 @@ func item() []bindings.Entry {
 			method("shuffleDown", "Returns the value of the lane at a distance after this one, or 0 if there is no such lane.", "<T>(value: T, distance: number): T"),
 			method("scanAdd", "Returns the sum of the values of the lanes up to and including this one.", both...)),
 		method("print", "Prints values as one line to the script's standard output.", "(...values: unknown[]): void"),
-		method("assert", "Ends the work-item with the fault assertion if the condition is false.", "(condition: unknown, message?: string): void"),
+		method("assert", "Ends the work-item with the fault assertion and a message if the condition is false. The message may be a template.", "(condition: unknown, message?: string): void"),
 		method("call", "Calls a service of the host by name; see docs/rpc.md. Scripts register services with rpc.on. A conversion states the type of the result, as in i32(g.call('next')).", "(name: string, ...args: (number | bigint)[]): any"),
 	}
 }

@@ -39,8 +39,8 @@ const dev = device('cpu'), out = dev.buffer(f32, 4)
 farthest.launch({ size: 1000, groupSize: 256 }, dev.buffer(f32, 1000, i => (i * 37) % 1000 - 600), out)
 console.log(await out.read())`, "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
 		function("groupScan", "Returns the inclusive scan of the values of the group's work-items with an associative function.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
-		function("groupScanExclusive", "Returns the exclusive scan of the values of the group's work-items. The first work-item receives the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
-		function("groupBroadcast", "Returns the value of one work-item of the group, by its index in the group.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
+		function("groupScanExclusive", "Returns the exclusive scan of the values of the group's work-items with an associative function. The first work-item receives the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
+		function("groupBroadcast", "Returns the value of the work-item with the index from among those of the group that are in the launch. Another index is the fault assertion.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
 		function("groupAny", "Reports whether the condition holds in any work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
 		function("groupAll", "Reports whether the condition holds in every work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
 		function("groupCount", "Returns the number of work-items of the group in which the condition holds.", "", "(g: Item, condition: boolean): number"),
@@ -57,7 +57,7 @@ sort.launch({ size: 100, groupSize: 100 }, x)
 console.log(await x.read(0, 5))`, "(g: Item, keys: Elements, count: number, before: (a: any, b: any) => boolean): void"),
 		function("groupSortPairs", "Like groupSort, and permutes the elements of values in the same way as the keys.", "", "(g: Item, keys: Elements, values: Elements, count: number, before: (a: any, b: any) => boolean): void"),
 		function("subgroupReduce", "Reduces the values of the lanes of the subgroup with an associative function. Each lane receives the result, which depends on the subgroup size.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
-		function("subgroupScan", "Returns the inclusive scan of the values of the lanes of the subgroup.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
+		function("subgroupScan", "Returns the inclusive scan of the values of the lanes of the subgroup with an associative function.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
 	}
 }
 
@@ -71,20 +71,20 @@ const fill = kernel((g, seed, x) => { x[g.x] = random(seed, 0, g.x) })
 const x = device('cpu').buffer(f32, 4)
 fill.launch({ size: 4 }, 2026, x)
 console.log(await x.read(), random(2026, 0, 3))`, "(seed: number, stream: number, index: number): number"),
-		function("randomBits", "Returns the random u32 with an index in a stream. The script can call it on the host, too.", "", "(seed: number, stream: number, index: number): number"),
-		function("randomNormal", "Returns a random number of the standard normal distribution, by the Box–Muller transform. On the host it is computed in f64.", "", "(seed: number, stream: number, index: number): number"),
+		function("randomBits", "Returns the random u32 with an index in a stream. The script can call it on the host, too, with the same result.", "", "(seed: number, stream: number, index: number): number"),
+		function("randomNormal", "Returns the random number with an index in a stream, of the standard normal distribution, by the Box–Muller transform. On the host it is computed in f64.", "", "(seed: number, stream: number, index: number): number"),
 	}
 }
 
 func bits() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("rotateLeft", "Rotates the bits of a u32 left by n.", "", "(x: number, n: number): number"),
-		function("rotateRight", "Rotates the bits of a u32 right by n.", "", "(x: number, n: number): number"),
-		function("reverseBits", "Reverses the bits of a u32.", "", "(x: number): number"),
-		function("swapBytes", "Reverses the bytes of a u32.", "", "(x: number): number"),
+		function("rotateLeft", "Returns a u32 with its bits rotated left by n, which is taken modulo 32.", "", "(x: number, n: number): number"),
+		function("rotateRight", "Returns a u32 with its bits rotated right by n, which is taken modulo 32.", "", "(x: number, n: number): number"),
+		function("reverseBits", "Returns a u32 with its bits in reverse order.", "", "(x: number): number"),
+		function("swapBytes", "Returns a u32 with its bytes in reverse order.", "", "(x: number): number"),
 		function("parity", "Returns 1 if the number of one bits of a u32 is odd, else 0.", "", "(x: number): number"),
-		function("interleave", "Returns the Morton code of two 16-bit numbers, with x in the even bits and y in the odd bits.", "", "(x: number, y: number): number"),
+		function("interleave", "Returns the Morton code of two 16-bit numbers, with x in the even bits and y in the odd bits. Higher bits are ignored.", "", "(x: number, y: number): number"),
 		function("deinterleave", "Returns the two 16-bit numbers of a Morton code that interleave returned.", "", "(code: number): [x: number, y: number]"),
 		function("nextPowerOfTwo", "Returns the least power of two that is at least x, for x from 1 to 2³¹.", "", "(x: number): number"),
 		function("halfBits", "Returns the bits of a number rounded to f16. Only in kernels.", "", "(x: number): number"),

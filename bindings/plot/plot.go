@@ -32,9 +32,9 @@ interface PlotOptions {
   bins?: number
   /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. */
   roof?: { gigabytesPerSecond: number; gigaflops: number }
-  /** The axes with a logarithmic scale. */
+  /** The axes with a logarithmic scale, on which values that are not positive are an error. */
   log?: 'x' | 'y' | 'xy'
-  /** The limits of the value axis. Default: the extremes of the values. */
+  /** The limits of the value axis. Default: the extremes of the values or round numbers near them; bars also include 0. */
   low?: number; high?: number
   /** The uncertainty of the values, drawn as error bars: a number for each value is the length up and down; low and high are the ends. Several series have an object with one of these for each name. Text shows it for bars only. */
   error?: PlotError | Record<string, PlotError | number>
@@ -60,7 +60,7 @@ func Module() bindings.Module {
 				bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps. A terminal with the graphics of Kitty, iTerm2 or Sixel shows a picture. OREPL_GRAPHICS=text shows text instead, and a name such as sixel selects the graphics.",
 					"import { plot } from 'plot'\nplot(Array.from({ length: 200 }, (_, i) => Math.sin(i / 20)), { title: 'sine', height: 8 })\nplot({ cpu: 12.5, 'opencl:0': 31 })",
 					signature+"void"),
-				bindings.NewFunction("text", "Returns the chart that plot prints. The default width is 80 columns.",
+				bindings.NewFunction("text", "Returns the chart as text. The default size is 80 columns by 14 lines.",
 					"import { text } from 'plot'\nconsole.log(text({ a: [1, 4, 9, 16], b: [16, 9, 4, 1] }, { width: 40, height: 6 }))",
 					signature+"string"),
 				bindings.NewFunction("svg", "Returns a chart as the text of an SVG file. The default size is 640 by 360 pixels.",

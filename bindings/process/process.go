@@ -27,7 +27,7 @@ func Module() bindings.Module {
 	member := func(kind bindings.Kind, name, signature, help string) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: kind, Signature: signature, Help: help}
 	}
-	write := []bindings.Entry{member(bindings.Method, "write", "write(text: string | Uint8Array): boolean", "Writes text or bytes, without a line terminator.")}
+	write := []bindings.Entry{member(bindings.Method, "write", "write(text: string | Uint8Array): boolean", "Writes text or bytes, without a line terminator. Returns true, or throws if writing fails.")}
 	return bindings.Module{
 		Module:  lang.Module{Name: "process", Globals: []string{"process"}, Instantiate: instantiate},
 		Help:    "The process that runs the script: arguments, environment, standard streams, exit.",
@@ -65,13 +65,13 @@ interface RunResult { code: number; stdout: string; stderr: string }`,
 				Name: "process", Kind: bindings.Object, Signature: "process: Process",
 				Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",
 				Members: []bindings.Entry{
-					member(bindings.Property, "argv", "argv: string[]", "The path of the program, the path of the script, and the script's arguments, as in Node. At the prompt there is no script."),
+					member(bindings.Property, "argv", "argv: string[]", "The path of the program, the path of the script, and the script's arguments, as in Node. At the prompt and for the code of -e, the path of the script is missing."),
 					member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may read."),
 					member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
 					member(bindings.Property, "arch", "arch: string", "The processor architecture, such as 'x64' or 'arm64'."),
 					member(bindings.Property, "pid", "pid: number", "The process id."),
 					{
-						Name: "stdin", Kind: bindings.Object, Signature: "stdin: StandardInput", Help: "Standard input, which scripts of orepl run may read, for example from a pipe.",
+						Name: "stdin", Kind: bindings.Object, Signature: "stdin: StandardInput", Help: "Standard input. Scripts of orepl run may read it. Elsewhere reads are rejected with permission-denied, unless the Go program passes an input to the script.",
 						Example: "for await (const line of process.stdin.lines()) console.log(line.toUpperCase())",
 						Members: []bindings.Entry{
 							member(bindings.Method, "text", "text(): Promise<string>", "Reads the rest as UTF-8 text. Another encoding is an error."),
@@ -84,7 +84,7 @@ interface RunResult { code: number; stdout: string; stderr: string }`,
 					member(bindings.Method, "cwd", "cwd(): string", "Returns the working directory, the base of relative paths."),
 					member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with an exit status. No later code runs, not even finally blocks. The default status is exitCode, or else 0."),
 					{Name: "exitCode", Kind: bindings.Property, Signature: "exitCode: number | null | undefined", Help: "The exit status, from 0 to 255, of a script that runs to its end. Default: 0. A script that fails exits with 107 regardless, with 124 if its time limit passed, and with 130 after Ctrl-C."},
-					member(bindings.Method, "hrtime", "hrtime(): bigint", "Returns the time of a monotonic clock in nanoseconds."),
+					member(bindings.Method, "hrtime", "hrtime(): bigint", "Returns the time of a monotonic clock in nanoseconds, from an arbitrary start."),
 					{
 						Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
 						Help:    "Runs a program and returns a promise of its exit status and output. The output is collected, or passed line by line to the functions stdout and stderr while the program runs; a slow function blocks the program's writes. If it prints more to one of the two than 64 MiB, or a quarter of the memory limit if that is less, collecting fails with out-of-resources. A status other than 0 is not an error. The program is killed when the script ends.",

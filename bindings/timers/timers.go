@@ -35,18 +35,19 @@ func Module() bindings.Module {
   ref(): this
   /** Reports whether the timer keeps the script running. */
   hasRef(): boolean
-  /** Restarts the delay. */
+  /** Starts the timer again with its full delay, also after it has expired, unless it was stopped. */
   refresh(): this
+  /** Stops the timer. */
   [Symbol.dispose](): void
 }`,
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{
 				function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds, by default 0.", "setTimeout(() => console.log('later'), 10)"),
-				function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
-				function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds of at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
-				function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind.", ""),
+				function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind. Other values have no effect.", ""),
+				function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds. The default and the minimum are 1.", "const t = setInterval(() => clearInterval(t), 5)"),
+				function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind. Other values have no effect.", ""),
 				function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, after all tasks that are ready.", ""),
-				function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind.", ""),
+				function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind. Other values have no effect.", ""),
 				function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function after the running code has ended, before any timer.", ""),
 			}
 		},

@@ -88,7 +88,7 @@ func diagnose(text string, id diag.ID) (diag.List, error) {
 
 // without explains diagnostics that no kernel text alone can demonstrate.
 var without = map[diag.ID]string{
-	diag.TextTooLong:    "Move tables into typed arrays, which the kernel captures, and split it into helper functions.",
+	diag.TextTooLong:    "Move tables into typed arrays, which the kernel captures, and move parts of the kernel to helper functions of the script.",
 	diag.NotCapturable:  "`let n = 1; n = 2; kernel((g, x) => { x[0] = n })`: declare it with `const`, or pass it as an argument.",
 	diag.ArgumentCount:  "Only Go programs that compile kernels see it; in scripts `launch` reports the error.",
 	diag.ArgumentType:   "Only Go programs that compile kernels see it; in scripts `launch` and `kernel` report the error.",
@@ -99,7 +99,7 @@ var without = map[diag.ID]string{
 		"`{ size: [1024, 1024], groupSize: [256, 1] }` where the sums may be of rows",
 	diag.RaggedTile: "`const t = g.shared(f32, 256); t[g.local.x] = x[g.x]; g.barrier(); …`, launched with `{ size: 1000 }`: " +
 		"launch with `{ groups, groupSize }`, and compare with the length at the edge.",
-	diag.Internal: "The kernel is well formed and the compiler is at fault: please report the kernel.",
+	diag.Internal: "The kernel may be correct, and the compiler is at fault: please report the kernel.",
 }
 
 // TestDiagnosticsPage checks each diagnostic's example and its corrected kernel, and docs/diagnostics.md.
@@ -108,7 +108,7 @@ func TestDiagnosticsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Diagnostics
 
-The diagnostics of the kernel compiler, by ID. Each has a position in the script, which a caret marks on this page. In the examples ` + "`x`" + ` is a
+The diagnostics of the kernel compiler, by ID. Each has a position in the script, which a caret marks in the examples. In these, ` + "`x`" + ` is a
 buffer of f32, ` + "`k`" + ` of i32, ` + "`u`" + ` of u32, ` + "`n`" + ` of i64, ` + "`b`" + ` of u8, ` + "`m`" + ` of f32 with two dimensions, and ` + "`ps`" + ` of
 ` + "`struct({x: f32, v: [f32, 3], id: u32})`" + `. A kernel with warnings runs nevertheless.
 

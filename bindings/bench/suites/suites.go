@@ -17,7 +17,7 @@ const types = `type BenchResult = import('bench').BenchResult
 interface SuiteOptions {
   /** The devices to measure, or their ids. Default: all. */
   devices?: readonly (string | import('offload').Device)[]
-  /** The number of elements of the arrays. The default suits the suite. */
+  /** The number of elements of the arrays, or of work-items for atomics and peak. The default suits the suite; launches and messages ignore the option. */
   elements?: number
   /** Options of sweep, such as repeats. */
   bench?: { warmup?: number; repeats?: number; minTime?: number; time?: number; precision?: number }
@@ -30,9 +30,9 @@ type suite struct{ name, help string }
 var list = []suite{
 	{"memory", "Measures the bandwidth of memory: BabelStream's Copy, Mul, Add, Triad and Dot on arrays of f64, or of f32 if a device has no f64, and nvbandwidth's copies between host and device, on a device, and between devices. A copy on a device counts the bytes that are read and those that are written."},
 	{"launches", "Measures launches of an empty kernel by the host's clock: until one has completed, until a hundred have, the same with bound arguments, and the wait for an event of an idle queue."},
-	{"atomics", "Measures atomic additions of all work-items to one address, to one for each group, and to 1024 addresses. The rate in the column GFLOP/s is in billions of additions per second."},
-	{"messages", "Measures messages with the names of OSU's benchmarks, for devices of MPI jobs and others: osu_latency, a write of the host and a read of the same bytes, of which OSU's figure is half; osu_bw, 64 writes and a wait; osu_bcast and osu_allreduce on all devices together."},
-	{"peak", "Measures the peak rate of arithmetic: eight chains of multiplications and additions for each work-item, by type, as two operations and fused."},
+	{"atomics", "Measures atomic additions of all work-items, of i32 and u32, to one address, to one for each group, and to 1024 addresses. The rate in the column GFLOP/s is in billions of additions per second."},
+	{"messages", "Measures messages with the names of OSU's benchmarks, for devices of MPI jobs and others: osu_latency, a write of the host and a read of the same bytes, of which OSU's figure is half; osu_bw, 64 writes and a wait; osu_bcast and osu_allreduce on all devices together, if there are several."},
+	{"peak", "Measures the peak rate of arithmetic: eight chains of multiplications and additions for each work-item, of f32, f64 and i32, as two operations and, for floats, fused."},
 }
 
 // Names returns the names of the suites.
@@ -73,7 +73,7 @@ func entries() (all []bindings.Entry) {
 		}
 		all = append(all, bindings.NewFunction(s.name, s.help+" orepl bench suite:"+s.name+" runs it.", example, "(options?: SuiteOptions): Promise<BenchResult[]>"))
 	}
-	return append(all, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, for the option roofline of bench.",
+	return append(all, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, by default the best one. The result is for the option roofline of bench.",
 		"import { roofline } from 'suites'\nimport { bench } from 'bench'\nconst roof = await roofline('cpu', { elements: 1 << 10, bench: { repeats: 2, minTime: 0.1 } })\nawait bench('sum', () => {}, { flops: 1, roofline: roof, repeats: 2 })",
 		"(device?: string | import('offload').Device, options?: SuiteOptions): Promise<{ gigabytesPerSecond: number; gigaflops: number }>"))
 }

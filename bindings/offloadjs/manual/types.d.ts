@@ -71,13 +71,13 @@ interface BufferOptions {
   queue?: Queue
 }
 interface CloneOptions {
-  /** The new buffer's name in errors and tables. */
+  /** The new buffer's name in errors and tables. Default: the variable that it is assigned to. */
   label?: string
   /** The queue that copies. Default: the device's default queue. */
   queue?: Queue
 }
 interface ViewOptions {
-  /** The view's name in errors and tables. */
+  /** The view's name in errors and tables. Default: the variable that it is assigned to. */
   label?: string
 }
 interface LabelOption {
@@ -85,7 +85,7 @@ interface LabelOption {
   label?: string
 }
 interface RegisterOptions {
-  /** The library's name in errors and tables. Default: the name of the file. */
+  /** The library's name in errors and tables. Default: the name of the file, or 'image' for bytes. */
   label?: string
 }
 interface QueueOption {
@@ -93,7 +93,7 @@ interface QueueOption {
   queue?: Queue
 }
 interface PlaceOptions extends QueueOption {
-  /** Receives the elements and is the result, so that nothing is allocated: a typed array of the class that the result has otherwise, with as many elements. Until the read has completed, the device may write it at any time; if the read fails, any part of it may have changed. */
+  /** Receives the elements and is the result, so that nothing is allocated: a typed array of the class that the result has otherwise, with as many elements. Records cannot be read into it. Until the read has completed, the device may write it at any time; if the read fails, any part of it may have changed. */
   into?: TypedArray
 }
 interface ReadOptions extends PlaceOptions {
@@ -119,19 +119,19 @@ interface ReadRectOptions extends RectOptions {
   into?: TypedArray
 }
 interface KernelOptions {
-  /** The type of numbers that are not integers. Default: the widest float type among the parameters. */
+  /** The type of numbers that are not integers. Default: the widest float type among the parameters, or f32 without one. */
   real?: Type<'f32'> | Type<'f64'>
   /** false: a multiplication and an addition are rounded separately, never fused. */
   contract?: boolean
   /** The kernel's name in errors. Default: the name of the function or variable. */
   name?: string
-  /** false: the kernel may run on devices whose arithmetic is not exact (see Device.features). */
+  /** false: the kernel may run on devices whose arithmetic is not exact (see Device.features), where a launch fails otherwise. */
   exact?: boolean
   /** false: launches print no warning of results that may differ from JavaScript's. The property warnings still lists them. */
   warnings?: boolean
 }
 interface LaunchOptions {
-  /** The number of work-items along x, y and z, or a buffer for one work-item per element. */
+  /** The number of work-items along x, y and z, or a buffer for one work-item per element. Required without groups. */
   size?: Counts | Buffer
   /** The number of work-groups along each axis, instead of size. Requires groupSize. */
   groups?: Counts
@@ -139,11 +139,11 @@ interface LaunchOptions {
   groupSize?: Counts
   /** The queue of the launch. Default: the default queue of the device. */
   queue?: Queue
-  /** The device of the launch, or its id. Default: the device of the first buffer, or else the best device. */
+  /** The device of the launch, or its id. Default: the device of the first buffer, or else the best device. It has no effect beside queue. */
   device?: Device | string
-  /** The faults that the launch detects. 'on' (the default): an index out of bounds is a fault. 'off': indices are not checked. 'races': a data race between two work-items is a fault too. 'overflow': an integer that wraps where a JavaScript number would not is a fault too. */
+  /** The faults that the launch detects. 'on' (the default): an index out of bounds is a fault. 'off': indices and g.uniform are not checked. 'races': a data race between two work-items is a fault too. 'overflow': an integer that wraps where a JavaScript number would not is a fault too. */
   checks?: 'on' | 'off' | 'races' | 'overflow'
-  /** The name of the launch's event. */
+  /** The name of the launch's event in errors. */
   label?: string
   /** The time limit of the kernel in milliseconds. A kernel that runs longer is stopped with the error 'timeout'. The time of earlier commands in the queue does not count. Default: no limit. */
   timeout?: number
@@ -261,7 +261,9 @@ type Near = Device | string | Buffer | readonly Buffer[] | undefined
 
 interface PlatformStatus { name: string; available: boolean; reason?: string; vendor?: string; version?: string }
 interface LiveObject { kind: string; label: string; device: string; bytes: number; at: string }
+/** Limits of a device: the bytes of one allocation; of a work-group, the bytes of its shared arrays, its work-items, and these along x, y and z; the groups along x, y and z; and the possible subgroup sizes. */
 interface DeviceLimits { allocationBytes: number; sharedBytes: number; groupItems: number; groupSize: number[]; groups: number[]; subgroupSizes: number[] }
+/** Optional features of a device: the exact bits of docs/kernel-language.md; native arithmetic of f16, which elements of f16 do not need; f64; atomics of 64 bits and of floats; memory shared with the host; subgroups. */
 interface DeviceFeatures { exact: boolean; f16: boolean; f64: boolean; atomics64: boolean; floatAtomics: boolean; unified: boolean; subgroups: boolean }
 interface MemoryUse { total: number; allocated: number; peak: number }
 interface ImageInfo { kind: string; target: string; arch: string; label: string; producer: string; size: number; conflict: string; devices: string[]; decisions: ImageDecision[] }
