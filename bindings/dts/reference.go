@@ -32,7 +32,7 @@ func Reference(r *bindings.Registry) string {
 func globalsNote(m *bindings.Module) string {
 	var notes []string
 	if m.Within != "" {
-		notes = append(notes, "Scripts import none of these values: they exist in kernels.")
+		notes = append(notes, "Scripts do not import these names: kernels have them without an import.")
 	} else if len(m.Globals) > 0 {
 		notes = append(notes, "Global in every script: `"+strings.Join(m.Globals, "`, `")+"`.")
 	}

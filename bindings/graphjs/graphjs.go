@@ -45,7 +45,7 @@ func Extension() offloadjs.Extension {
 			bindings.NewMethod("set", "Changes a launch for later replays. node is the launch's name or index. values has new arguments by the names of parameters, and as size the number of work-items. Returns the graph.",
 				"(node: string | number, values: Record<string, number | bigint | boolean | Buffer>): this"),
 			bindings.NewMethod("replace", "Replaces a buffer in all commands by another one of the same device, type and extents. A buffer that no command uses is not-found. Returns the graph.", "(old: Buffer, fresh: Buffer): this"),
-			bindings.NewMethod("svg", "Returns a drawing as the text of an SVG file: a box for each command below those that it depends on. At most 2000 commands are drawn.", "(): string"),
+			bindings.NewMethod("svg", "Returns a drawing as the text of an SVG file: a box for each command below those that it depends on. More than 2000 commands are invalid-size.", "(): string"),
 			bindings.NewMethod("dot", "Returns the graph in the language of Graphviz.", "(): string"),
 			bindings.NewMethod("toString", "Returns a line for each command, with its operands and the commands that it depends on.", "(): string"),
 			bindings.NewMethod("free", "Frees the buffers that the graph keeps. Later calls of its methods throw closed, except toString.", "(): void"),

@@ -14,7 +14,7 @@ import (
 func Module() bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "kernels", Source: library.Source},
-		Help: "Functions for kernels, written in the kernel language, with the same bits on every device, except those of subgroups. All work-items of a group must call a group function; " +
+		Help: "Functions for kernels, written in the kernel language, with the same bits on every device whose feature exact is true, except those of subgroups. All work-items of a group must call a group function; " +
 			"except for the work-item's value or condition, the arguments must be equal in the group. scratch is a shared array with at least one element per work-item.",
 		Types:   types,
 		Entries: func() []bindings.Entry { return slices.Concat(group(), random(), bits(), tiles()) },

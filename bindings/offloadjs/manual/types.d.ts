@@ -159,7 +159,7 @@ interface LaunchOptions {
 
 /** The options of Kernel.debug: those of a launch, and the traced work-item. */
 interface DebugOptions extends LaunchOptions {
-  /** The coordinates of the work-item: x, or an array of up to three. */
+  /** The coordinates of the work-item: x, or an array of up to three. Required. */
   item?: Counts
   /** true: also prints the trace. */
   print?: boolean
@@ -210,7 +210,7 @@ interface ServiceCall {
 
 /** The inputs of a pipeline: a type for a number, [type] or [type, rank] for a buffer. */
 type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, 1 | 2 | 3]>>
-/** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */
+/** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs and parameters]. */
 type Inner<T, I> = { readonly [K in keyof T]: readonly [T[K], Extents | ((inputs: Ports<I>) => Extents)] }
 type Buffers<T> = { readonly [K in keyof T]: T[K] extends Type<infer E> ? Buffer<E> : never }
 /** The value that run receives for each input. */
@@ -251,12 +251,12 @@ interface Declaration<P, I, O, T> {
 interface PoolOptions {
   /** The number of tasks that a device runs concurrently. Default: 2, so that one computes while the other copies. */
   tasks?: number
-  /** Whether the devices of workers that join the script are added, also while tasks run. Default: true without a list of devices. */
+  /** Whether the devices of workers that join the script are added, also while tasks run. Default: true without a list of devices. With true it is an error if no worker can join. */
   join?: boolean
 }
 /** The device and queue of a task. No other task uses the queue while this one runs. Launches and copies that name no queue use the device's default queue. */
 interface PoolSlot { readonly device: Device; readonly queue: Queue }
-/** The location of a task's data: a device, its id, a buffer, or buffers, of which the device with the most bytes counts. */
+/** The location of a task's data: a device, its id, a buffer, or buffers, of which the device with the most bytes counts. Devices that are not in the pool do not count. */
 type Near = Device | string | Buffer | readonly Buffer[] | undefined
 
 interface PlatformStatus { name: string; available: boolean; reason?: string; vendor?: string; version?: string }
