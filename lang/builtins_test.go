@@ -31,6 +31,9 @@ func TestWideNumbers(t *testing.T) {
 		{`[[0].includes(new Number(0)), [0].indexOf(new Number(0)), [-0].lastIndexOf(Object(0)), Float32Array.of(0).includes(new Number(0)), Float64Array.of(2).indexOf(new Number(2)), Float64Array.of(NaN).includes(Object(NaN)), BigInt64Array.of(1n).includes(Object(1n))]`, `false,-1,-1,false,-1,false,false`},
 		{`[(1.5).toLocaleString('de'), new Number(3).toLocaleString(2), (12n).toLocaleString('de', {}), Object(5n).toLocaleString(2), (255).toString(16), (255n).toString(2)]`, `1.5,3,12,5,ff,11111111`},
 		{failure(`Number.prototype.toLocaleString.call('x')`), "TypeError"},
+		{`[(-0.5).toString(2), (-0.5).toString(36), new Number(-0.999).toString(3).slice(0, 5), (-1.5).toString(2), (0.5).toString(2), (-0.5).toString(10), (-0).toString(2), (-5e-324).toString(16).slice(0, 3)]`, `-0.1,-0.i,-0.22,-1.1,0.1,-0.5,0,-0.`},
+		{`(n => { n.valueOf = () => 1; return [n.toString(2), n.toString(undefined), Number.prototype.toString.call(n, 4)] })(new Number(-0.25))`, `-0.01,-0.25,-0.1`},
+		{failure(`(-0.5).toString(37)`), "RangeError"}, {failure(`Number.prototype.toString.call('-0.5', 2)`), "TypeError"},
 		{`Object.is(parseInt('-0'), -0)`, `true`},
 		{`[parseInt('\uFEFF9007199254740993'), parseInt('\u2029\u00a0-99999999999999999999'), parseInt('\u0085999999999999999999')]`, `9007199254740992,-100000000000000000000,NaN`},
 		{`[parseInt('9'.repeat(25)), parseInt('-0x' + 'f'.repeat(20) + 'g'), parseInt('1'.repeat(60), 2), parseInt('9007199254740993'), parseInt('1'.repeat(1100), 2), Object.is(parseInt('-0x0'), -0), parseInt('0'.repeat(2000) + '12')]`, `1e+25,-1.2089258196146292e+24,1152921504606847000,9007199254740992,Infinity,true,12`},
@@ -244,6 +247,49 @@ func TestMissingElements(t *testing.T) {
 }
 
 // TestResizableBuffers checks the sizes of views while their buffer changes its own, and methods during which it does.
+// TestDetachedKeys checks that a typed array has no elements when its buffer is detached.
+func TestDetachedKeys(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`(u => { u.x = 1; u.buffer.transfer(); const seen = []; for (const k in u) seen.push(k); return [Object.keys(u), Reflect.ownKeys(u), Object.getOwnPropertyNames(u), seen, Object.isFrozen(u), Object.isFrozen(Object.freeze(u)), u.length] })(new Uint8Array(4))`, `x,x,x,x,false,true,0`},
+		{`(u => { u.buffer.transfer(); return [Object.keys(u).length, JSON.stringify(Object.entries(u))] })(new Float64Array(new ArrayBuffer(16, { maxByteLength: 32 })))`, `0,[]`},
+		{`[Object.keys(new Uint8Array(2)), Reflect.ownKeys(Object(1)).length, Object.keys('ab')]`, `0,1,0,0,1`},
+	})
+}
+
+// TestSortStable checks sorting by a function that returns -0, throws, or changes what is sorted.
+func TestSortStable(t *testing.T) {
+	const digits = `[5, 4, 3, 2, 1, 0, 7, 8, 9, 6, 3, 2]`
+	for _, class := range []string{"Array", "Float64Array", "Int8Array"} {
+		evalTexts(t, [][2]string{
+			{class + `.from(` + digits + `).sort((p, q) => -((p >> 2) - (q >> 2)))`, `8,9,5,4,7,6,3,2,1,0,3,2`},
+			{class + `.from(` + digits + `).toSorted((p, q) => -((p >> 2) - (q >> 2)))`, `8,9,5,4,7,6,3,2,1,0,3,2`},
+			{class + `.from(` + digits + `).sort(() => -0)`, `5,4,3,2,1,0,7,8,9,6,3,2`},
+			{class + `.from(` + digits + `).sort(() => NaN)`, `5,4,3,2,1,0,7,8,9,6,3,2`},
+			{class + `.from(` + digits + `).sort((p, q) => ({ valueOf: () => q - p }))`, `9,8,7,6,5,4,3,3,2,2,1,0`},
+			{`(x => { let n = 0; try { x.sort((p, q) => { if (++n > 9) throw 1; return p - q }) } catch (e) { return [e, ...x] } })(` + class + `.from(` + digits + `))`, `1,5,4,3,2,1,0,7,8,9,6,3,2`},
+			{`(x => x.sort((p, q) => (x.fill(0), p - q)))(` + class + `.from(` + digits + `))`, `0,1,2,2,3,3,4,5,6,7,8,9`},
+			{failure(`new ` + class + `(2).fill(1).sort(() => 1n)`), "TypeError"}, {failure(`new ` + class + `(2).fill(1).toSorted(() => Symbol())`), "TypeError"}, {failure(class + `.of(2, 1).sort(null)`), "TypeError"},
+		})
+	}
+	evalTexts(t, [][2]string{
+		{`(s => [[...s.keys()].sort((i, j) => -(s[i] - s[j])), Uint32Array.from(s.keys()).sort((i, j) => -(s[i] - s[j]))])([3, 1, 3, 2, 1])`, `0,2,3,1,4,0,2,3,1,4`},
+		{`[Array, Uint16Array].map(C => C.from({ length: 3000 }, (_, i) => i).sort((i, j) => -(i * 7919 % 50 - j * 7919 % 50)).every((v, k, s) => k === 0 || (p => p > 0 || p === 0 && s[k - 1] < v)(s[k - 1] * 7919 % 50 - v * 7919 % 50)))`, `true,true`},
+		{`[3, undefined, 1, undefined, 2].sort((p, q) => p - q).map(String)`, `1,2,3,undefined,undefined`},
+		{`(a => [a.sort((p, q) => -(p - q >> 3)) === a, a.length, 5 in a, 6 in a, ...a.map(String)])([7, , undefined, 3, , 5, 1])`, `true,7,false,false,7,3,5,1,undefined,,`},
+		{`(a => { a.sort((p, q) => { a.length = 0; return p - q }); return a })([3, 1, 2])`, `1,2,3`},
+		{`(a => { a.sort((p, q) => { a.push(9); return p - q }); return a.slice(0, 3) })([3, 1, 2])`, `1,2,3`},
+		{failure(`Object.freeze([2, 1]).sort((p, q) => p - q)`), "TypeError"},
+		{`(a => { Object.defineProperty(a, 0, { get: () => 9, set(v) { this.x = v } }); a.sort((p, q) => p - q); return [a.x, a[1], a[2]] })([0, 5, 3])`, `3,5,9`},
+		{`(b => { const x = new Uint8Array(b); x.set([4, 3, 2, 1]); x.sort((p, q) => (b.resize(2), p - q)); return x })(new ArrayBuffer(4, { maxByteLength: 4 }))`, `1,2`},
+		{`(x => { x.sort((p, q) => (x.buffer.byteLength && x.buffer.transfer(), p - q)); return x.length })(Uint8Array.of(3, 1, 2))`, `0`},
+		{`(x => x.toSorted((p, q) => (x.buffer.byteLength && x.buffer.transfer(), p - q)))(Uint8Array.of(3, 1, 2))`, `1,2,3`},
+		{`(o => { const a = [{ toString: () => (o.n++, 'x') }, { toString: () => (o.n++, 'y') }]; return [a.toSorted(() => 0).length, o.n] })({ n: 0 })`, `2,0`},
+		{`new (class extends Array { })(3, 1, 2).toSorted((p, q) => p - q).constructor.name`, `Array`},
+		{`new (class extends Uint8Array { })([3, 1, 2]).toSorted((p, q) => p - q).constructor.name`, `Uint8Array`},
+		{`BigInt64Array.of(3n, 1n, 2n).sort((p, q) => -(p > q) || +(p < q))`, `3,2,1`},
+	})
+}
+
 func TestResizableBuffers(t *testing.T) {
 	const four = `const failure = f => { try { f(); return 'no error' } catch (e) { return e.name } }; const b = new ArrayBuffer(4, { maxByteLength: 8 }), t = new Uint8Array(b), f = new Uint8Array(b, 0, 4), h = new Uint16Array(b, 2), d = new DataView(b, 1); t.set([1, 2, 3, 4]);`
 	evalTexts(t, [][2]string{

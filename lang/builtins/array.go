@@ -98,6 +98,9 @@ func (b *set) arrays() {
 		fn := *native.Call
 		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if !Scripted(name, c) {
+				if name == "sort" || name == "toSorted" {
+					return sortWith(b, c, fn, name == "toSorted")
+				}
 				result := fn(c)
 				if name == "map" {
 					internals.Recount(result)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -71,6 +72,23 @@ func (b *set) locales() error {
 	return nil
 }
 
+// radixTexts corrects toString of numbers, which loses the sign of a number between -1 and 0 if the radix is not 10.
+func radixTexts(b *set) error {
+	proto := b.object("Number", "prototype")
+	valueOf := callable(proto.Get("valueOf"))
+	b.wrap(proto, "toString", func(c goja.FunctionCall, fn function) goja.Value {
+		v := fn(c)
+		if len(c.Arguments) == 0 {
+			return v
+		}
+		if s := v.String(); strings.HasPrefix(s, "0.") && b.call(valueOf, c.This).ToFloat() < 0 {
+			return b.vm.ToValue("-" + s)
+		}
+		return v
+	})
+	return nil
+}
+
 // installNumber replaces Number, Math.imul and Math.clz32, which convert numbers beyond 64 bits wrongly. It also corrects BigInt, the
 // storing of integers, and the methods of arrays.
 func (b *set) installNumber() error {
@@ -105,6 +123,7 @@ func (b *set) installNumber() error {
 	})
 	b.wanted(b.bigIntegers, "BigInt", "parseInt")
 	b.wanted(b.locales, "Locale")
+	b.wanted(func() error { return radixTexts(b) }, "toString")
 	b.wideStores()
 	b.search()
 	b.arrays()
@@ -180,6 +199,9 @@ func (b *set) wideArrays() {
 		}
 		return fn(c)
 	})
+	for _, name := range []string{"sort", "toSorted"} {
+		b.wrap(proto, name, func(c goja.FunctionCall, fn function) goja.Value { return sortWith(b, c, fn, name == "toSorted") })
+	}
 	b.wrap(proto, "set", func(c goja.FunctionCall, fn function) goja.Value {
 		if b.integers(c.This) && len(c.Arguments) > 0 {
 			c.Arguments = append([]goja.Value{b.reducedSource(c.Arguments[0])}, c.Arguments[1:]...)

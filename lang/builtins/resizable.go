@@ -399,6 +399,20 @@ func (b *buffers) tracked(r *resizable, args []goja.Value, name string, size int
 	return []goja.Value{args[0], b.vm.ToValue(offset), b.vm.ToValue((r.size - offset) / size)}
 }
 
+// detachedKeys makes the functions that list the keys of an object find no elements in a typed array whose buffer is detached.
+func (b *buffers) detachedKeys() error {
+	object, reflect := b.object("Object"), b.object("Reflect")
+	for name, on := range map[string]*goja.Object{"keys": object, "getOwnPropertyNames": object, "freeze": object, "isFrozen": object, "ownKeys": reflect} {
+		b.wrap(on, name, func(c goja.FunctionCall, fn function) goja.Value {
+			if in, ok := internals.ViewOf(c.Argument(0)); ok && !in.IsDataView() && in.Buffer().IsDetached() {
+				in.Set(in.Buffer(), 0)
+			}
+			return fn(c)
+		})
+	}
+	return nil
+}
+
 // transfer defines the methods of ArrayBuffer that move and resize its memory, and the accessors of its state.
 func (b *buffers) transfer() {
 	if b.transfers {

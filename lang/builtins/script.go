@@ -29,6 +29,7 @@ func (b *set) installScripts() error {
 		b.call(callable(v), goja.Undefined(), b.global)
 		return nil
 	}, "Atomics")
+	b.wanted(b.buffers.detachedKeys, "transfer")
 	b.wanted(func() error { b.buffers.transfer(); return nil }, "transfer", "detached", "resiz", "maxByteLength")
 	b.wanted(func() error { _, err := b.Run("orepl:accessors.js", accessorsText); return err }, "Getter__", "Setter__")
 	disposables := func() error {
