@@ -213,10 +213,13 @@ func (c *compiler) atomic(name string, x *syntax.Call) value {
 	r := c.b.Emit(in, t)
 	c.b.Site = before
 	c.markAccess(MarkAtomic, p, r, x.Span)
-	if kind == ir.AtomicStore {
-		return args[2]
+	if kind != ir.AtomicStore {
+		return register(r)
 	}
-	return register(r)
+	if v := args[2]; v.kind == kReg && v.reg.Type == t || v.kind == kNum && fits(v.num, t) {
+		return v
+	}
+	return register(in.Args[len(in.Args)-1])
 }
 
 // message splits the arguments of print and assert into text and values: each value stands between two elements of text. ok is

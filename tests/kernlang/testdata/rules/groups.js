@@ -150,6 +150,19 @@
 //# y: i32 = 5 0 0 0 -> 8 5 9 5
 (g, y) => { y[1] = Atomics.add(y, 0, 3); y[2] = Atomics.store(y, 2, 9); y[3] = Atomics.compareExchange(y, 1, 5, 5) }
 ---
+// [24.2] the value that a store converted
+//# y: i32[2]
+//# u: u32[2]
+//# f: f32[1]
+//# v: f64 = 2.75 4294967297.5 nan
+//# o: f64[6] -> 2 1 0 4294967291 3 1.25
+(g, y, u, f, v, o) => {
+  for (let i = 0; i < 3; i++) o[i] = Atomics.store(y, 0, v[i])
+  o[3] = Atomics.store(u, 0, -5)
+  o[4] = Atomics.store(u, 1, 3.5)
+  o[5] = Atomics.store(f, 0, v[0] - 1.5 + 2 ** -30)
+}
+---
 // [24.3] not on small integers
 //# b: u8[1]
 //# error: bad-atomic 1:25
