@@ -169,7 +169,12 @@ func start(ctx context.Context, own Config, opts lang.Options, most bound) (*Eng
 		_ = toChild.Close()
 		close(e.ended)
 	}()
-	return e, e.begin(ctx)
+	if err := e.begin(ctx); err != nil {
+		e.kill(err) // it still runs if its configuration cannot be encoded
+		<-e.ended
+		return nil, err
+	}
+	return e, nil
 }
 
 // begin sends the configuration and waits until the child is ready. If the child cannot make its engine, begin waits for the child's

@@ -3,6 +3,7 @@ package isolate
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -17,6 +18,15 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/stopwatch"
 )
+
+// TestNoEngineAfterFailure starts a child with a configuration that cannot be sent. There is an error, and no engine whose child
+// would go on.
+func TestNoEngineAfterFailure(t *testing.T) {
+	e, err := StartWith(context.Background(), Config{Environ: os.Environ(), Program: json.RawMessage("{")}, lang.Options{})
+	if e != nil || err == nil || !strings.Contains(err.Error(), "unexpected end of JSON") {
+		t.Errorf("an engine: %t, error: %v", e != nil, err)
+	}
+}
 
 // TestMain also runs as the child process, with a module that prints and one that crashes.
 func TestMain(m *testing.M) {
