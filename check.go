@@ -34,11 +34,11 @@ func (p *Pipeline) Check(ctx context.Context, in Data) (found error) {
 		if keep {
 			p.leave(i)
 		} else {
-			p.giveBack(i, errPanic)
+			p.giveBack(ctx, i, errPanic)
 		}
 	}()
 	found = i.pipeline.Check(context.WithValue(ctx, runKey{p}, true), inputs).Err()
-	keep = found == nil || ctx.Err() == nil
+	keep = found == nil || ctx.Err() == nil && !stopped(found)
 	return found
 }
 

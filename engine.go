@@ -1,6 +1,7 @@
 package orepl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,6 +109,9 @@ type Engine struct {
 // Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own queues, so
 // faults of its kernels do not affect other engines, unless the device is lost.
 func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
+	if !r.opened() {
+		return nil, errNoRuntime
+	}
 	if r.ended.Load() {
 		return nil, contract.Errorf(contract.Closed, "new engine", "the runtime is closed")
 	}
@@ -187,10 +191,23 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
+// usable returns an error for an engine that [Runtime.Engine] did not return.
+func (e *Engine) usable() error {
+	if e == nil || e.lang == nil {
+		return errNoEngine
+	}
+	return nil
+}
+
+var errNoEngine = diag.New("invalid-argument", "the engine is none that Runtime.Engine returned")
+
 // Help returns the documentation of a name in the engine's scripts as text. The name is that of a module, such as "fs" or one
 // of the program's, of an export, such as "fs.readText", or an error code. For the name "" Help returns the list of modules. An
 // unknown name is an error.
 func (e *Engine) Help(name string) (string, error) {
+	if err := e.usable(); err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	if name == "" {
 		help.WriteIndex(&text, e.registry)
@@ -201,12 +218,21 @@ func (e *Engine) Help(name string) (string, error) {
 }
 
 // Names returns the names that [Engine.Help] explains, sorted: modules, their exports, such as "fs.readText", globals, types,
-// and the members of these. Completions are made from them.
-func (e *Engine) Names() []string { return e.registry.Names() }
+// and the members of these. Completions are made from them. Names returns nil for a nil or zero Engine.
+func (e *Engine) Names() []string {
+	if e.usable() != nil {
+		return nil
+	}
+	return e.registry.Names()
+}
 
 // Declarations returns TypeScript declarations (.d.ts) of all names in the engine's scripts: the output of orepl types, and
-// the program's modules and globals. Editors use the file to complete and check scripts.
+// the program's modules and globals. Editors use the file to complete and check scripts. Declarations returns "" for a nil or zero
+// Engine.
 func (e *Engine) Declarations() string {
+	if e.usable() != nil {
+		return ""
+	}
 	text := dts.Declarations(e.registry)
 	for i, name := range sortedKeys(e.globals) {
 		if i == 0 {
@@ -220,6 +246,9 @@ func (e *Engine) Declarations() string {
 // Close stops running calls and frees the engine's resources; [Engine.Shutdown] waits for the calls. A function that a script
 // calls cannot close the script's engine: Close fails with the code "reentrant" and closes nothing.
 func (e *Engine) Close() error {
+	if e.usable() != nil { // nothing is open
+		return nil
+	}
 	err := e.lang.Close()
 	if diag.Code(err) == "reentrant" {
 		return err
@@ -237,7 +266,7 @@ func (e *Engine) Close() error {
 // If a function that a script calls shuts the engine down, Shutdown fails at once with the code "reentrant" and closes nothing. A
 // function that is Async must not call Shutdown, which would wait for the call that awaits the function.
 func (e *Engine) Shutdown(ctx context.Context) error {
-	err := diag.CheckContext(ctx)
+	err := cmp.Or(e.usable(), diag.CheckContext(ctx))
 	if err != nil {
 		return err
 	}
@@ -252,7 +281,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 			return err
 		}
 	}
-	if diag.Code(err) == "closed" { // Close was called meanwhile
+	if diag.Code(err) == "closed" && !lang.WasCut(ctx, err) { // Close was called meanwhile
 		err = nil
 	}
 	return errors.Join(err, e.Close())
@@ -262,6 +291,9 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 // the module's exports as properties of a value. name is the file name in errors. An error is a diagnostic with the position
 // in the script, which [diag.Print] prints with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
+	if err := e.usable(); err != nil {
+		return nil, err
+	}
 	if e.child != nil {
 		result, err := e.child.Run(ctx, name, text)
 		return e.copied(ctx, result, err)
@@ -273,6 +305,9 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 // RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again; the
 // modules that it imports are evaluated once per engine. The file may be read whatever the policy says.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
+	if err := e.usable(); err != nil {
+		return nil, err
+	}
 	e.own.add(path)
 	if e.child != nil {
 		result, err := e.child.RunFile(ctx, path)
@@ -292,6 +327,9 @@ func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
 // Eval runs a text like a prompt: declarations are global, and names of earlier calls remain. name is the file name in errors.
 // The result is the value of the last expression, awaited if the text awaits.
 func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
+	if err := e.usable(); err != nil {
+		return nil, err
+	}
 	if e.child != nil {
 		result, err := e.child.Eval(ctx, name, text)
 		return e.copied(ctx, result, err)

@@ -21,9 +21,12 @@ import (
 type DeviceChoice = placement.Choice
 
 // Choices returns the devices that run the pipeline, in order of their first instances. After an instance ended, such as on a
-// lost device, the next one chooses again. While there is no instance, Choices returns the device of the first one. The
-// pipeline must be loaded.
+// lost device, the next one chooses again. While there is no instance, Choices returns the device of the first one. It returns nil
+// for a nil or zero Pipeline.
 func (p *Pipeline) Choices() []DeviceChoice {
+	if !p.loaded() {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var list []DeviceChoice
@@ -260,10 +263,10 @@ func (p *Pipeline) isEnded() bool {
 	}
 }
 
-// giveBack ends a busy run, whose error was err, and keeps its instance for the next run. A run that was stopped may have left
+// giveBack ends a busy run with the context ctx, whose error was err, and keeps its instance for the next run. A run that was stopped may have left
 // the script's variables in any state. Its instance is replaced in the background, or only closed if the pipeline has ended.
-func (p *Pipeline) giveBack(i *instance, err error) {
-	if survives(err) {
+func (p *Pipeline) giveBack(ctx context.Context, i *instance, err error) {
+	if survives(ctx, err) {
 		p.leave(i)
 		return
 	}
@@ -278,11 +281,16 @@ func (p *Pipeline) giveBack(i *instance, err error) {
 	p.leave(nil)
 }
 
-// survives reports whether an instance can run again after a run with this error. It can if the run was refused, or its script or
-// kernels failed by themselves.
-func survives(err error) bool {
+// survives reports whether an instance can run again after a run with this context and error. It can if the run was refused, or its
+// script or kernels failed by themselves.
+func survives(ctx context.Context, err error) bool {
 	var refused *pipelines.Refusal
-	if err == nil || errors.As(err, &refused) {
+	switch {
+	case err == nil:
+		return true
+	case err == errPanic, lang.WasCut(ctx, err): // a cause may have any code
+		return false
+	case errors.As(err, &refused):
 		return true
 	}
 	switch contract.Code(diag.Code(err)) {
@@ -291,6 +299,17 @@ func survives(err error) bool {
 		return true
 	}
 	return false
+}
+
+// stopped reports whether a problem that a check found is that its script was stopped, by a limit or an exit.
+func stopped(found error) bool {
+	return slices.ContainsFunc(diag.All(found), func(d *diag.Diagnostic) bool {
+		switch Code(d.ID) {
+		case "", "iterations", CodeTimeout, CodeCancelled, CodeOutOfMemory, CodeStackOverflow, CodeDeviceLost, CodeCrashed:
+			return true
+		}
+		return false
+	})
 }
 
 // leave ends a busy run and keeps its instance i, which may be nil. If the pipeline has ended, leave closes i instead.

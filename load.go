@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/config"
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/schema"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -172,7 +173,7 @@ func FromScript(e *Engine, path string) Source {
 		module, err := e.RunFile(ctx, path)
 		var d *diag.Diagnostic
 		switch {
-		case errors.As(err, &d) && d.ID == "not-found" && !d.Position.IsValid(): // not the file of an import
+		case errors.As(err, &d) && d.ID == "not-found" && !d.Position.IsValid() && !lang.WasCut(ctx, err): // not the file of an import
 			return diag.New(d.ID, "%s: there is no such file", path).WithHint("create it, or leave this source of settings out")
 		case err != nil:
 			return withoutCode(err, fields)

@@ -113,14 +113,33 @@ func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Mod
 	return registry, err
 }
 
-// Session returns the session, the Go API for devices, buffers and queues. The runtime closes it.
-func (r *Runtime) Session() *session.Session { return r.session }
+// usable returns an error for a runtime that Open did not return, or a nil context.
+func (r *Runtime) usable(ctx context.Context) error {
+	if !r.opened() {
+		return errNoRuntime
+	}
+	return diag.CheckContext(ctx)
+}
+
+// opened reports whether Open returned the runtime.
+func (r *Runtime) opened() bool { return r != nil && r.session != nil }
+
+var errNoRuntime = contract.Errorf(contract.InvalidArgument, "use runtime", "the runtime is none that Open returned")
+
+// Session returns the session, the Go API for devices, buffers and queues. The runtime closes it. Session returns nil for a nil or
+// zero Runtime.
+func (r *Runtime) Session() *session.Session {
+	if !r.opened() {
+		return nil
+	}
+	return r.session
+}
 
 // Register registers a library of device code: a container, as orepl kernel -o and orepl image pack write it, a single
 // image, or a file with embedded images. Data may come from a go:embed directive. Images are loaded when a kernel is first
 // requested. Errors: InvalidBinary for unknown and damaged data, and for a container from which all images were dropped.
 func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*session.Library, error) {
-	if err := diag.CheckContext(ctx); err != nil {
+	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
 	return r.session.Register(ctx, label, data)
@@ -130,7 +149,7 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 // engines must be closed before. Close does not wait for the devices, as [Runtime.Shutdown] does. Later calls of either return
 // nil.
 func (r *Runtime) Close() error {
-	if !r.ended.CompareAndSwap(false, true) {
+	if !r.opened() || !r.ended.CompareAndSwap(false, true) {
 		return nil
 	}
 	cause := errors.New("the runtime is closed")
@@ -142,7 +161,7 @@ func (r *Runtime) Close() error {
 
 // Shutdown waits for the devices, or until ctx ends, and then closes the runtime as Close does.
 func (r *Runtime) Shutdown(ctx context.Context) error {
-	if err := diag.CheckContext(ctx); err != nil {
+	if err := r.usable(ctx); err != nil {
 		return err
 	}
 	if !r.ended.CompareAndSwap(false, true) {

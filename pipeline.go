@@ -85,7 +85,7 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 // loadPipeline is LoadPipeline. After a failure of the script it also returns the pipeline, whose method files returns those
 // that the script read.
 func (r *Runtime) loadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
-	if err := diag.CheckContext(ctx); err != nil {
+	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
 	if path == "" {
@@ -172,7 +172,7 @@ func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (faile
 	i.runner.Store(goroutine.Current())
 	defer func() { // also after a panic, such as one of a method of ctx
 		i.runner.Store(0)
-		p.giveBack(i, failed)
+		p.giveBack(ctx, i, failed)
 	}()
 	failed = errPanic
 	failed = i.pipeline.Run(ctx, p.key, inputs, outputs)
@@ -184,11 +184,14 @@ var errPanic = errors.New("the run did not return")
 
 // usable returns an error if the pipeline was not loaded or the context is nil.
 func (p *Pipeline) usable(ctx context.Context) error {
-	if p == nil || p.declared == nil {
+	if !p.loaded() {
 		return errNotLoaded
 	}
 	return diag.CheckContext(ctx)
 }
+
+// loaded reports whether LoadPipeline or Watch returned the pipeline.
+func (p *Pipeline) loaded() bool { return p != nil && p.declared != nil }
 
 var errNotLoaded = contract.Errorf(contract.InvalidArgument, "run", "the pipeline is none that LoadPipeline or Watch returned")
 
@@ -249,7 +252,7 @@ var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is c
 // Close closes the pipeline and releases the buffers that no run uses. Current runs complete; waiting and later runs return
 // [ErrClosed]. A second call of Close returns nil.
 func (p *Pipeline) Close() error {
-	if p == nil || p.declared == nil { // nothing is open
+	if !p.loaded() { // nothing is open
 		return nil
 	}
 	p.mu.Lock()

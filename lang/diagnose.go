@@ -143,6 +143,13 @@ func causeOf(ctx context.Context) error {
 	return &endError{cause, end}
 }
 
+// WasCut reports whether err, the error of work with the context ctx, is the end of ctx and no failure of the work itself. The
+// code of err cannot show that: it is the code of the cause, which may be any error.
+func WasCut(ctx context.Context, err error) bool {
+	end := ctx.Err()
+	return end != nil && errors.Is(err, end)
+}
+
 // endError holds the cause of a context's end, whose text it has, and the error of the context.
 type endError struct{ cause, end error }
 

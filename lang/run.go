@@ -3,6 +3,7 @@ package lang
 import (
 	"cmp"
 	"context"
+	"errors"
 	"reflect"
 	"time"
 
@@ -291,7 +292,8 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 			cause = causeOf(outer)
 		}
 		d := e.cutShort(err, cause)
-		if known, ok := find[*diag.Diagnostic](err); ok && !d.Position.IsValid() { // the inner diagnostic has the exact position
+		// the inner diagnostic has the exact position, unless it is the cause, whose position is that of other work
+		if known, ok := find[*diag.Diagnostic](err); ok && !d.Position.IsValid() && !errors.Is(cause, known) {
 			d.Position, d.Excerpt = known.Position, known.Excerpt
 		}
 		return e.atAwait(d)
@@ -301,9 +303,13 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	return err
 }
 
-// sameError reports whether a and b are the same error value. Values of types that cannot be compared never are. a is not nil.
+// sameError reports whether a and b, which are not nil, are the same error value. Values that cannot be compared, such as a
+// [diag.List], are the same if they are deeply equal.
 func sameError(a, b error) bool {
-	return reflect.TypeOf(a).Comparable() && a == b
+	if reflect.ValueOf(a).Comparable() {
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // post queues the work of a call and returns a function that abandons the work. A call that fails first must abandon it,

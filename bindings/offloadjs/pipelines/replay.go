@@ -120,10 +120,11 @@ func (p *Pipeline) recorded(in []Input) *replay.Run {
 	return p.tape.Find()
 }
 
-// repeats reports whether a run would end in the same way again: it succeeded, or its script threw an exception.
-func repeats(failed error) bool {
+// repeats reports whether a run would end in the same way again: it succeeded, or its script threw an exception. The end of
+// its context, whose cause may be an exception of other work, does not repeat.
+func repeats(ctx context.Context, failed error) bool {
 	d, ok := failed.(*diag.Diagnostic)
-	return failed == nil || ok && d.ID == "exception"
+	return failed == nil || ok && d.ID == "exception" && !lang.WasCut(ctx, failed)
 }
 
 // replay issues the commands of a run without its script: those of start, the recorded launches and the copies of the outputs.

@@ -63,13 +63,13 @@ func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) 
 	}
 	ctx = context.WithValue(ctx, mark, true)
 	defer func() {
-		if p.refused || diag.Code(failed) == CodeRefused {
+		if p.refused || diag.Code(failed) == CodeRefused && !lang.WasCut(ctx, failed) {
 			failed = &Refusal{failed}
 		}
 		if err := p.m.Engine.Flush(); failed == nil {
 			failed = err
 		}
-		p.tape.End(repeats(failed), failed)
+		p.tape.End(repeats(ctx, failed), failed)
 	}()
 	p.m.queues.Restart()
 	if _, err = p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
