@@ -1,7 +1,6 @@
 package orepl
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -22,7 +21,7 @@ type Param = params.Param
 
 // Inputs returns the inputs in order of declaration, or nil for a nil or zero Pipeline.
 func (p *Pipeline) Inputs() []Port {
-	if p.usable(context.Background()) != nil {
+	if !p.loaded() {
 		return nil
 	}
 	return p.declared.Inputs()
@@ -30,7 +29,7 @@ func (p *Pipeline) Inputs() []Port {
 
 // Outputs returns the outputs in order of declaration, or nil for a nil or zero Pipeline.
 func (p *Pipeline) Outputs() []Port {
-	if p.usable(context.Background()) != nil {
+	if !p.loaded() {
 		return nil
 	}
 	return p.declared.Outputs()
@@ -38,18 +37,27 @@ func (p *Pipeline) Outputs() []Port {
 
 // Params returns the parameters in order of declaration, or nil for a nil or zero Pipeline.
 func (p *Pipeline) Params() []Param {
-	if p.usable(context.Background()) != nil {
+	if !p.loaded() {
 		return nil
 	}
 	return p.declared.Params()
 }
 
-// Device returns the id of the device that runs the pipeline; if there are several, of the first one. See [Pipeline.Choices].
-// The pipeline must be loaded.
-func (p *Pipeline) Device() string { return p.Choices()[0].Device }
+// Device returns the id of the device that runs the pipeline; if there are several, of the first one. See [Pipeline.Choices]. It
+// returns "" for a nil or zero Pipeline.
+func (p *Pipeline) Device() string {
+	if !p.loaded() {
+		return ""
+	}
+	return p.Choices()[0].Device
+}
 
-// Describe returns the declaration in lines: the file and the device, then each parameter, input and output.
+// Describe returns the declaration in lines: the file and the device, then each parameter, input and output. It returns "" for a
+// nil or zero Pipeline, as do TypeScript and Markdown.
 func (p *Pipeline) Describe() string {
+	if !p.loaded() {
+		return ""
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s on %s\n", filepath.Base(p.path), p.Device())
 	for _, at := range p.Params() {
@@ -65,14 +73,27 @@ func (p *Pipeline) Describe() string {
 }
 
 // Schema returns the parameters as JSON Schema (draft 2020-12). [Pipeline.Run] accepts all settings of a client that the schema
-// accepts. Units are in x-unit.
-func (p *Pipeline) Schema() []byte { return schema.JSON(filepath.Base(p.path), p.Params()) }
+// accepts. Units are in x-unit. Schema returns nil for a nil or zero Pipeline.
+func (p *Pipeline) Schema() []byte {
+	if !p.loaded() {
+		return nil
+	}
+	return schema.JSON(filepath.Base(p.path), p.Params())
+}
 
 // TypeScript returns the parameters as the declaration of an interface Parameters.
-func (p *Pipeline) TypeScript() string { return schema.TypeScript("Parameters", p.Params()) }
+func (p *Pipeline) TypeScript() string {
+	if !p.loaded() {
+		return ""
+	}
+	return schema.TypeScript("Parameters", p.Params())
+}
 
 // Markdown returns the declaration as a section of a document: a table of the parameters, and lists of inputs and outputs.
 func (p *Pipeline) Markdown() string {
+	if !p.loaded() {
+		return ""
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "## %s\n\n", filepath.Base(p.path))
 	text.WriteString(schema.Markdown(p.Params()))

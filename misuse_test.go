@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -138,12 +139,47 @@ func TestZeroValues(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, call := range map[string]func() error{
-		"Pipeline.Close": func() error { return new(orepl.Pipeline).Close() },
-		"Watched.Close":  func() error { return new(orepl.Watched).Close() },
+}
+
+// TestNilAndZero calls every method of the nil and the zero value of each type that programs get by a call which may
+// fail: Close does nothing, other methods with an error fail, and the rest return empty results.
+func TestNilAndZero(t *testing.T) {
+	empty := map[string]bool{"Parse": true} // a copy of its argument, checked by TestParse
+	ctx := reflect.ValueOf(context.Background())
+	for _, value := range []any{
+		(*orepl.Pipeline)(nil), new(orepl.Pipeline), (*orepl.Watched)(nil), new(orepl.Watched),
+		(*orepl.Engine)(nil), new(orepl.Engine), (*orepl.Runtime)(nil), new(orepl.Runtime), (*orepl.Value)(nil), new(orepl.Value),
 	} {
-		if err := attempt(call); err != nil {
-			t.Errorf("%s: %v", name, err)
+		v := reflect.ValueOf(value)
+		for i := range v.NumMethod() {
+			name, method := v.Type().Method(i).Name, v.Method(i)
+			var in []reflect.Value
+			for at := range method.Type().NumIn() {
+				switch arg := method.Type().In(at); {
+				case method.Type().IsVariadic() && at == method.Type().NumIn()-1:
+				case arg == reflect.TypeFor[context.Context]():
+					in = append(in, ctx)
+				default:
+					in = append(in, reflect.Zero(arg))
+				}
+			}
+			var out []reflect.Value
+			if err := attempt(func() error { out = method.Call(in); return nil }); err != nil {
+				t.Errorf("%T.%s (nil: %t): %v", value, name, v.IsNil(), err)
+				continue
+			}
+			last := out[len(out)-1]
+			if last.Type() == reflect.TypeFor[error]() && name != "Close" {
+				if err, _ := last.Interface().(error); diag.Code(err) != "invalid-argument" {
+					t.Errorf("%T.%s (nil: %t): %v", value, name, v.IsNil(), err)
+				}
+				out = out[:len(out)-1]
+			}
+			for _, one := range out {
+				if !one.IsZero() && !empty[name] && name != "IsUndefined" {
+					t.Errorf("%T.%s (nil: %t): %v", value, name, v.IsNil(), one)
+				}
+			}
 		}
 	}
 }

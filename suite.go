@@ -32,7 +32,7 @@ var ErrNoTests = errors.New("the file declares no test")
 // with a diagnostic that has the place in the script. The end of ctx ends the run after the current test. The error is that of the
 // script itself, that of ctx if tests did not run, that of closing the engine, or [ErrNoTests].
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
-	if err := diag.CheckContext(ctx); err != nil {
+	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
 	suite := &testjs.Suite{Dir: filepath.Dir(path), Update: opts.Update}

@@ -61,7 +61,7 @@ type Watched struct {
 // time, if it lacks time, memory or a device, is cancelled, or crashes the pipeline's process. If the files change during a
 // reload, it is cancelled and the next one begins. The watcher ends with ctx or Close.
 func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
-	if err := diag.CheckContext(ctx); err != nil {
+	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
 	if opts.Interval < 0 {
@@ -104,8 +104,12 @@ func (w *Watched) without(err error) {
 	}
 }
 
-// Pipeline returns the version that runs use now. The next successful reload closes it.
+// Pipeline returns the version that runs use now. The next successful reload closes it. Pipeline returns nil for a nil or zero
+// Watched, whose other methods return what those of a nil [Pipeline] do.
 func (w *Watched) Pipeline() *Pipeline {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.current
@@ -136,7 +140,7 @@ func (w *Watched) Run(ctx context.Context, in, out Data) error {
 
 // Close ends the watcher and closes the current version. Current runs complete.
 func (w *Watched) Close() error {
-	if w.stop == nil { // nothing is open
+	if w == nil || w.stop == nil { // nothing is open
 		return nil
 	}
 	w.stop()
