@@ -195,6 +195,37 @@ func TestInterruptsLeaveTheEngineWell(t *testing.T) {
 	}
 }
 
+// TestInterruptsDropJobs checks that no promise job of an interrupted call runs in a later call, which it would not let end.
+func TestInterruptsDropJobs(t *testing.T) {
+	const late = "Promise.resolve().then(() => { globalThis.late = true }); "
+	for _, text := range []string{
+		late + "for (;;);",
+		"await 1; " + late + "for (;;);",
+		"await sleep(1); " + late + "for (;;);",
+		"(async () => { await 1; " + late + "for (;;); })(); await sleep(60000)",
+		"(async () => { await 1; f(); for (;;); })(); await sleep(60000); async function f() { await 2; globalThis.late = true }",
+		"(async () => { for await (const x of [1]) { " + late + "for (;;); } })(); await sleep(60000)",
+	} {
+		for _, run := range []bool{false, true} {
+			e, _ := testEngine(t, Options{})
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			var err error
+			if run {
+				_, err = e.Run(ctx, "t.js", text)
+			} else {
+				_, err = e.Eval(ctx, "t.js", text)
+			}
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", text, err)
+			}
+			if v, err := e.Eval(t.Context(), "next.js", "await sleep(1); typeof globalThis.late"); err != nil || v.String() != "undefined" {
+				t.Errorf("after %s: %v, %v", text, v, err)
+			}
+		}
+	}
+}
+
 // TestAwaitAllocations compares the memory of an await at the top level of a module with that in a function.
 func TestAwaitAllocations(t *testing.T) {
 	bytes := func(text string) uint64 {
