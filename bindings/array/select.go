@@ -232,7 +232,7 @@ func (r *Run) BinCount(x Array, n int) (Array, error) {
 
 // Histogram returns the number of elements in bins of equal width over [low, high], and the edges of the bins. The last bin
 // has its upper edge; elements outside and NaN are not counted. If low and high are equal, the range is that of the elements. A range
-// of equal elements is widened by 0.5 on both sides; without elements it is [low, low + 1].
+// of equal elements is widened by 0.5 on both sides; without elements it is [low, low + 1]. A range of infinite width is an error.
 func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Array, err error) {
 	end, err := r.begin("histogram", x)
 	if err != nil {
@@ -328,7 +328,7 @@ func (r *Run) Quantile(x Array, q []float64) (Array, error) {
 
 // QuantileAxis returns the quantiles of an axis, or of all elements, for numbers from 0 to 1, by linear interpolation between
 // sorted elements. They are NaN if an element is NaN. The result begins with an axis for the numbers. If keep is set, the
-// reduced axes stay with the extent 1. Without elements there is an error.
+// reduced axes stay with the extent 1. An axis of extent 0, or for [All] an empty array, is an error.
 func (r *Run) QuantileAxis(x Array, q []float64, axis int, keep bool) (Array, error) {
 	return r.quantiles(x, []int{len(q)}, q, axis, keep)
 }

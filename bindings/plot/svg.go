@@ -189,8 +189,8 @@ func (c *chart) distinct(most int) (all []float64) {
 	return all
 }
 
-// places returns the values of the x axis that have labels. These are the places of the values themselves, if they are round or the
-// axis is logarithmic, and if there is room.
+// places returns the values of the x axis that have labels. These are the places of the data, if they are few, whole numbers or on a
+// logarithmic axis, and their labels fit. Otherwise they are round values.
 func (d *drawing) places() (values []float64, labels []string) {
 	c := d.c
 	round, labels := c.x.ticks(max(2, c.width/100))

@@ -224,8 +224,8 @@ func (m *Module) rehearse(r *rehearsal) {
 	}
 }
 
-// skip records the error of a launch in a rehearsal and returns an event in place of the launch's. Errors of calls that were
-// cut short, and of limits, are returned.
+// skip records the error of a launch in a rehearsal and returns an event in place of the launch's. Outside a rehearsal, and for
+// calls that were cut short and for limits, it returns the error.
 func (m *Module) skip(failed error) (goja.Value, error) {
 	if m.rehearsal == nil || m.Engine.Running().Err() != nil || diag.Code(failed) == string(contract.OutOfResources) {
 		return nil, failed

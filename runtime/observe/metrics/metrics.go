@@ -97,8 +97,8 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_ = m.Write(w) // the client is gone
 }
 
-// Write writes three families: orepl_span_seconds, a histogram with the labels kind, owner, name and device;
-// orepl_span_errors_total, also with the label code; and orepl_span_bytes_total.
+// Write writes up to three families: orepl_span_seconds, a histogram with the labels kind, owner, name and device;
+// orepl_span_errors_total, also with the label code; and orepl_span_bytes_total. It omits a family without series.
 func (m *Metrics) Write(w io.Writer) error {
 	var seconds, errors, bytes strings.Builder
 	m.mu.Lock()
