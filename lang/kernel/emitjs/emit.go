@@ -70,10 +70,10 @@ type emitter struct {
 	indent int
 	err    error
 
-	exprs  []string // name or expression of each value, by ID
-	labels map[*ir.Instr]string
-	owner  *ir.Instr // the instruction that a yield ends
-	places int       // number of group operations and atomic operations so far
+	exprs    []string // name or expression of each value, by ID
+	labels   map[*ir.Instr]string
+	owner    *ir.Instr // the instruction that a yield ends
+	numbered int       // number of group operations and atomic operations so far
 }
 
 func (e *emitter) line(format string, args ...any) {
@@ -424,8 +424,8 @@ func (e *emitter) address(in *ir.Instr) string {
 func (e *emitter) atomic(in *ir.Instr) {
 	t := in.Accessed()
 	n := in.NumIndices()
-	p := fmt.Sprintf("p%d", e.place())
-	old := fmt.Sprintf("old%d", e.places)
+	p := fmt.Sprintf("p%d", e.number())
+	old := fmt.Sprintf("old%d", e.numbered)
 	e.line("const %s = %s", p, e.address(in))
 	e.line("const %s = %s.%s(%s)", old, array(in.Array), t, p)
 	set := func(format string, args ...any) {
@@ -457,16 +457,16 @@ func (e *emitter) atomic(in *ir.Instr) {
 	}
 }
 
-// place returns a new number for a group operation or an atomic operation.
-func (e *emitter) place() int {
-	e.places++
-	return e.places
+// number returns a new number for a group operation or an atomic operation.
+func (e *emitter) number() int {
+	e.numbered++
+	return e.numbered
 }
 
-// group prints a group operation: the item yields a request. Its property site is the number of the operation, by which the runtime
-// compares requests. Its property place is the index in [ir.Kernel.Sites], for faults.
+// group prints a group operation: the item yields a request. The runtime compares requests by their number. The property site is the
+// index in [ir.Kernel.Sites], for faults.
 func (e *emitter) group(in *ir.Instr) {
-	request := fmt.Sprintf("op: '%s', site: %d, place: %d", in.Op, e.place(), in.Site)
+	request := fmt.Sprintf("op: '%s', number: %d, site: %d", in.Op, e.number(), in.Site)
 	if len(in.Args) > 0 {
 		request += fmt.Sprintf(", type: '%s', value: %s", in.Args[0].Type, e.x(in.Args[0]))
 	}

@@ -69,7 +69,7 @@ const want = `(() => {
         ;[k_6, t_7] = [k2_12, w_10]
         continue loop1
       }
-      const r_13 = yield { op: 'reduce', site: 1, place: 0, type: 'f32', value: s_5, name: 'add', exclusive: false }
+      const r_13 = yield { op: 'reduce', number: 1, site: 0, type: 'f32', value: s_5, name: 'add', exclusive: false }
       x$0.set_f32(g.index(x$0, 0, 0, g.global[0], x$0.dims[0]) * 4, r_13)
       const p2 = g.index(m$1, 0, 0, 0, m$1.dims[0]) * 8 * m$1.dims[1] + g.index(m$1, 0, 1, g.global[0], m$1.dims[1]) * 8
       const old2 = m$1.i64(p2)

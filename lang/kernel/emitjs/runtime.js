@@ -397,12 +397,12 @@ function runTeam(items, generators, launch, fail) {
     })
     const request = requests.find(r => r)
     if (!request) return
-    if (requests.some(r => r && r.site !== request.site)) throw new Error('items of a group wait at different places')
+    if (requests.some(r => r && r.number !== request.number)) throw new Error('items of a group wait at different places')
     if (request.op === 'uniform') {
       requests.forEach((r, l) => {
         if (r && !Object.is(r.value, request.value) && !launch.unchecked) {
           generators[l] = undefined
-          fail(items[l], new Fault('divergent-uniform', r.place))
+          fail(items[l], new Fault('divergent-uniform', r.site))
         }
       })
       results = requests.map(() => request.value)
