@@ -152,3 +152,25 @@ func TestSort(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestLineEnds checks positions and excerpts behind each line end of ECMAScript.
+func TestLineEnds(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r", "\u2028", "\u2029"} {
+		text := "ab" + end + end + "é = x"
+		p := PositionAt("f", text, strings.Index(text, "x"))
+		if p != (Position{"f", 3, 5}) {
+			t.Errorf("%q: x is at %v", end, p)
+		}
+		if got := Excerpted(text, p, 1); got == nil || !slices.Equal(got.Lines, []string{"ab", "", "é = x"}) {
+			t.Errorf("%q: the excerpt is %+v", end, got)
+		}
+		for offset, want := range map[int]Position{0: {"f", 1, 1}, 2: {"f", 1, 3}, 2 + len(end): {"f", 2, 1}, 2 + 2*len(end): {"f", 3, 1}} {
+			if got := PositionAt("f", text, offset); got != want {
+				t.Errorf("%q: offset %d is at %v, want %v", end, offset, got, want)
+			}
+		}
+	}
+	if got := PositionAt("f", "a\r\nb", 2); got != (Position{"f", 1, 3}) {
+		t.Errorf("within a line end: %v", got)
+	}
+}

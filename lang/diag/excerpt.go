@@ -26,28 +26,48 @@ func Excerpted(text string, p Position, width int) *Excerpt {
 func linesOf(text string, first, last int) []string {
 	lines := make([]string, 0, max(last-first+1, 0))
 	for n := 1; n <= last; n++ {
-		line, rest, more := strings.Cut(text, "\n")
+		at, next := lineEnd(text)
 		if n >= first {
-			lines = append(lines, strings.TrimSuffix(line, "\r"))
+			lines = append(lines, text[:at])
 		}
-		if !more {
+		if next == 0 {
 			break
 		}
-		text = rest
+		text = text[next:]
 	}
 	return lines
+}
+
+// lineEnd returns the offset of the first line end of ECMAScript in text, and the offset of the line after it. Without a line end
+// it returns the length of text, and 0.
+func lineEnd(text string) (at, next int) {
+	for at := range len(text) {
+		switch {
+		case text[at] == '\n', text[at] == '\r' && !strings.HasPrefix(text[at:], "\r\n"):
+			return at, at + 1
+		case text[at] == '\r':
+			return at, at + 2
+		case strings.HasPrefix(text[at:], "\u2028"), strings.HasPrefix(text[at:], "\u2029"):
+			return at, at + len("\u2028")
+		}
+	}
+	return len(text), 0
 }
 
 // PositionAt returns the position of a byte offset in text. It limits the offset to 0 and the length of text.
 func PositionAt(file, text string, offset int) Position {
 	offset = min(max(offset, 0), len(text))
 	before := text[:offset]
-	start := strings.LastIndexByte(before, '\n') + 1
-	return Position{
-		File:   file,
-		Line:   1 + strings.Count(before, "\n"),
-		Column: 1 + utf8.RuneCountInString(before[start:]),
+	if strings.HasSuffix(before, "\r") && strings.HasPrefix(text[offset:], "\n") {
+		before = before[:offset-1] // within a line end
 	}
+	line, start := 1-strings.Count(before, "\r\n"), 0
+	for _, end := range []string{"\n", "\r", "\u2028", "\u2029"} {
+		if n := strings.Count(before, end); n > 0 {
+			line, start = line+n, max(start, strings.LastIndex(before, end)+len(end))
+		}
+	}
+	return Position{File: file, Line: line, Column: 1 + utf8.RuneCountInString(text[start:offset])}
 }
 
 // InCharacters converts a column in bytes to a column in characters, bounded by the length of the line.
