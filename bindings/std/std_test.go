@@ -154,6 +154,13 @@ func TestScripts(t *testing.T) {
 			console.log(b !== a, b.self === b, b.d.getTime(), b.m.get(1), b.s, b.r, b.f, b.e instanceof RangeError, b.h, b.f.buffer !== a.f.buffer)
 			for (const v of [() => 1, Symbol('s'), Promise.resolve()]) try { structuredClone(v) } catch (e) { console.log(e.name) }`,
 			"true true 0 { x: 1 } Set(1) { 2 } /a/gi Float32Array(2) [ 1, 2 ] true [ 1, <1 empty item>, 3 ] true\nDataCloneError\nDataCloneError\nDataCloneError\n"},
+		"clone of exceptions": {`const c = structuredClone({ a: new DOMException('late', 'AbortError'), s: AbortSignal.abort().reason })
+			console.log(c.a.name, c.a.message, c.a.code, c.a instanceof DOMException, c.s.name, Object.keys(c.a), structuredClone(new TypeError('m')).name, Object.keys(DOMException))`,
+			"AbortError late 20 true AbortError [] TypeError []\n"},
+		"text of halves": {`const s = new TextDecoder('utf-16le'), half = [0x3d, 0xd8]
+			console.log(s.decode(new Uint8Array([65, 0, ...half])), s.decode(new Uint8Array([...half, 65])), s.decode(new Uint8Array([...half, 65, 0])), s.decode(new Uint8Array([65])))
+			console.log(s.decode(new Uint8Array([...half, 0]), { stream: true }) + s.decode(new Uint8Array([0xde])), s.decode(new Uint8Array([...half, 65]), { stream: true }) + s.decode())`,
+			"A\ufffd \ufffd \ufffdA \ufffd\n😀 \ufffd\n"},
 		"clone of nested data": {`let d = {}, n = {}; for (let i = 0; i < 1900; i++) d = { d, n: [i] }
 			for (let i = 0; i < 5000; i++) n = [n]
 			let c = structuredClone(d), depth = 0; while (c.d) { c = c.d; depth++ } console.log(depth)

@@ -20,7 +20,10 @@
     }
     get name() { return this.#name }
     get code() { return codes[this.#name] ?? 0 }
+    static copy(v) { return #name in v ? new DOMException(v.message, v.#name) : undefined }
   }
+  const { copy } = DOMException // of a DOMException, for structuredClone
+  delete DOMException.copy
   tag(DOMException, 'DOMException')
   const fail = (message, name, hint) => {
     const e = new DOMException(message, name)
@@ -118,5 +121,5 @@
   }
   tag(AbortSignal, 'AbortSignal')
   tag(AbortController, 'AbortController')
-  return { AbortController, AbortSignal, DOMException, fail }
+  return { AbortController, AbortSignal, DOMException, fail, copy }
 })

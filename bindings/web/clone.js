@@ -1,4 +1,4 @@
-(function (fail, kindOf, detach, tooDeep) {
+(function (fail, exception, kindOf, detach, tooDeep) {
   'use strict'
   // Scripts can modify every global and prototype. Capture the classes now and distinguish values by their internal slots.
   const getter = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get
@@ -34,8 +34,13 @@
 
   function error(v, keep, clone) {
     const make = Object.hasOwn(errors, v.name) ? errors[v.name] : Error
-    const copy = keep(new make())
+    const special = exception(v)
+    const copy = keep(special ?? new make())
     const hide = (name, value) => Object.defineProperty(copy, name, { value, writable: true, configurable: true })
+    if (special) {
+      hide('stack', v.stack)
+      return copy
+    }
     if (Object.hasOwn(v, 'message')) hide('message', String(v.message))
     else delete copy.message
     hide('stack', v.stack)

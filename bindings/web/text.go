@@ -236,8 +236,8 @@ func (t *transcript) utf16(data []byte, order binary.ByteOrder) {
 			t.text.WriteRune(first)
 			continue
 		}
-		if i+3 >= len(data) && first < 0xdc00 && t.stream {
-			break
+		if i+3 >= len(data) && first < 0xdc00 {
+			break // a lead surrogate before the end, perhaps with a byte of the other half
 		}
 		if i+3 < len(data) {
 			if r := utf16.DecodeRune(first, rune(order.Uint16(data[i+2:]))); r != utf8.RuneError {

@@ -135,7 +135,7 @@ func (w *web) structuredClone() (goja.Value, error) {
 		}
 		return nil, nil
 	})
-	v, err := w.script("web/clone.js", cloneSource, made.Get("fail"), w.Func("kindOf", w.kindOf), detach, w.Func("structuredClone", tooDeep))
+	v, err := w.script("web/clone.js", cloneSource, made.Get("fail"), made.Get("copy"), w.Func("kindOf", w.kindOf), detach, w.Func("structuredClone", tooDeep))
 	if err != nil {
 		return nil, err
 	}
