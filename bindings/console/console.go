@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Module returns the module 'console'.
@@ -44,7 +46,7 @@ func members() []bindings.Entry {
 		method("trace", "trace(...values: unknown[]): void", "Prints values and the call stack to standard error."),
 		method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints 'Assertion failed' and the values to standard error unless the condition is true. It does not throw."),
 		method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value to a depth (default 4; negative: unlimited) and with a maximum number of items (default 100)."),
-		method("table", "table(data: unknown, columns?: string[]): void", "Prints an array or object as a table, with a row for each element or property, at most 1000. Its columns are the properties of the rows, or those that columns lists. Another value is printed as by log."),
+		method("table", "table(data: unknown, columns?: string[]): void", "Prints an array or object as a table, with a row for each element or property, at most 1000. Its columns are the properties of the rows, or those that columns lists. A map, a set or another value is printed as by log."),
 		method("group", "group(...values: unknown[]): void", "Prints values and indents later output until groupEnd."),
 		method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Like group."),
 		method("groupEnd", "groupEnd(): void", "Ends the innermost group and its indentation."),
@@ -195,6 +197,15 @@ func (c *console) number(verb byte, v goja.Value) string {
 	if _, object := v.(*goja.Object); object {
 		return "NaN"
 	}
+	if s, ok := v.(goja.String); ok && verb != 'd' {
+		m := leading.Get()[verb].FindStringSubmatch(s.String())
+		if m == nil {
+			return "NaN"
+		}
+		if v = c.VM().ToValue(m[2]); m[1] == "-" {
+			v = c.VM().ToValue(-v.ToFloat())
+		}
+	}
 	f := v.ToFloat()
 	if verb == 'i' {
 		f = math.Trunc(f)
@@ -204,6 +215,14 @@ func (c *console) number(verb byte, v goja.Value) string {
 	}
 	return c.VM().ToValue(f).String()
 }
+
+// leading matches the part of a text that the verbs %i and %f convert, like parseInt and parseFloat: a sign and a number.
+var leading = later.Value[map[byte]*regexp.Regexp]{Make: func() map[byte]*regexp.Regexp {
+	return map[byte]*regexp.Regexp{
+		'i': regexp.MustCompile(`^\s*([+-]?)(0[xX][0-9a-fA-F]+|\d+)`),
+		'f': regexp.MustCompile(`^\s*([+-]?)(Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)`),
+	}
+}}
 
 func (c *console) trace(call goja.FunctionCall) (goja.Value, error) {
 	text := "Trace: " + c.Format(call.Arguments)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -27,7 +28,7 @@ const (
 
 func (c *console) table(call goja.FunctionCall) (goja.Value, error) {
 	data, ok := call.Argument(0).(*goja.Object)
-	if !ok {
+	if !ok || isCollection(data) {
 		return nil, c.print(c.Options().Stdout, c.Format(call.Arguments[:min(len(call.Arguments), 1)]))
 	}
 	g := &grid{known: map[string]bool{}}
@@ -63,6 +64,12 @@ func (c *console) table(call goja.FunctionCall) (goja.Value, error) {
 		g.column(valueColumn)
 	}
 	return nil, c.print(c.Options().Stdout, g.String())
+}
+
+// isCollection reports whether an object is a map or a set, which have no keys.
+func isCollection(o *goja.Object) bool {
+	t := o.ExportType()
+	return o.ClassName() == "Object" && (t == reflect.TypeFor[[][2]any]() || t == reflect.TypeFor[[]any]())
 }
 
 func (c *console) cell(v goja.Value) string {

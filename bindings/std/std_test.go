@@ -132,6 +132,9 @@ func TestScripts(t *testing.T) {
 			console.group('g'); console.warn('in\nside'); console.groupEnd(); console.log(); console.assert(1); console.assert(false, 'no', 2)
 			console.count(); console.count(); console.countReset(); console.countReset(); console.count('x'); console.dir({ a: { b: 1 } }, { depth: 0 })`,
 			"a 1 { b: 'c' }\nx is 5.5%, 5, 0.1, {\"a\":1}, 'q', %x 7 rest\ng\n  in\n  side\n\nAssertion failed: no 2\ndefault: 1\ndefault: 2\nconsole: there is no count \"default\"\nx: 1\n{ a: [Object] }\n"},
+		"leading numbers": {`console.log('%i %i %i %i %i %i', '12px', ' -0x1f', '1e3', 'x1', '5.9', '-0'); console.log('%f %f %f %f %f %f', '1.5x', '-.5e1', 'Infinityx', '', '1e', '.'); console.log('%d %d', '12px', ' 12 ')`,
+			"12 -31 1 NaN 5 -0\n1.5 -5 Infinity NaN 1 NaN\nNaN 12\n"},
+		"table of a map": {`console.table(new Map([['k', 1]])); console.table(new Set([2]), ['a']); console.table(5)`, "Map(1) { 'k' => 1 }\nSet(1) { 2 }\n5\n"},
 		"table": {`console.table([{ a: 1, b: 'x' }, { a: 22, c: true }]); console.table([5]); console.table([{ a: 1, b: 2 }], ['b'])`,
 			"┌─────────┬────┬─────┬──────┐\n│ (index) │ a  │ b   │ c    │\n├─────────┼────┼─────┼──────┤\n│ 0       │ 1  │ 'x' │      │\n│ 1       │ 22 │     │ true │\n└─────────┴────┴─────┴──────┘\n" +
 				"┌─────────┬────────┐\n│ (index) │ Values │\n├─────────┼────────┤\n│ 0       │ 5      │\n└─────────┴────────┘\n" +
