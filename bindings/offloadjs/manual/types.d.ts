@@ -119,7 +119,7 @@ interface ReadRectOptions extends RectOptions {
   into?: TypedArray
 }
 interface KernelOptions {
-  /** The type of numbers that are not integers. Default: the widest float type among the parameters, or f32 without one. */
+  /** The type of numbers that are not integers. Default: f64 if a parameter is f64, or a buffer with elements or fields of f64, else f32. */
   real?: Type<'f32'> | Type<'f64'>
   /** false: a multiplication and an addition are rounded separately, never fused. */
   contract?: boolean

@@ -41,7 +41,7 @@ var opDocs = [numOps]opDoc{
 	Sat:     {"S → T", "from floats to an integer type, saturating; fractions are dropped, NaN becomes 0"},
 	Wrap:    {"S → T", "from integers and floats to an integer type, modulo its range; fractions are dropped, NaN and infinities become 0"},
 	Bitcast: {"S → T", "the same bits, between types of one size except bool; NaN has the bits of the canonical one"},
-	Quant:   {"T → T", "floats: rounded to the nearest value of f16, bf16 (of f32 both) or T, ties to even; NaN becomes the canonical one"},
+	Quant:   {"T → T", "floats: rounded to the nearest value of T, or an f32 to that of f16 or bf16; ties to even; NaN becomes the canonical one"},
 	Math:    {"T, … → T", "floats: the named function of the device library"},
 
 	Load:   {"indices → T", "the element; small integers widen to i32, f16 and bf16 to f32; a bool byte other than 0 is true"},
