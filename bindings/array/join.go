@@ -67,16 +67,21 @@ func (r *Run) Join(op string, fn Function, operands ...Operand) (Array, error) {
 		return Array{}, err
 	}
 	defer end()
-	shape, t, operands, err := r.zipped(fn, ir.Void, operands)
+	shape, t, list, err := r.zipped(fn, ir.Void, operands)
 	if err != nil {
 		return Array{}, err
 	}
+	settled := false // an operand is stored until the end of this operation, which must therefore read it
+	for i, o := range operands {
+		settled = settled || o.Array.joined != nil && list[i].Array.joined == nil
+	}
+	operands = list
 	indices, err := r.indexed(fn, len(operands), len(shape))
 	if err != nil {
 		return Array{}, err
 	}
 	e := joinOf(op, fn, operands)
-	if indices > 0 || t.Value() != t || len(e.inputs) > mostInputs || product(shape) == 0 {
+	if settled || indices > 0 || t.Value() != t || len(e.inputs) > mostInputs || product(shape) == 0 {
 		return r.Zip(op, fn, ir.Void, operands...)
 	}
 	e.dims, e.real = shape, realOf(operands, t)

@@ -11,7 +11,7 @@ import (
 // TestChained compares calls in a chain, which are joined, with the same calls on variables, which are not.
 func TestChained(t *testing.T) {
 	script := `
-import { device, f32, i32 } from 'offload'
+import { device, f32, f64, i32 } from 'offload'
 import { explain } from 'array'
 const d = device('cpu')
 const x = d.random(f32, [70, 300], { seed: 1, from: -1 }), w = d.random(f32, 300, { seed: 2 }), k = d.arange(i32, 1000)
@@ -28,6 +28,7 @@ await same(() => k.map(v => v / 3).mean(), () => { const y = k.map(v => v / 3); 
 await same(() => k.map(v => v % 7).reduce((a, b) => a * 3 + b), () => { const y = k.map(v => v % 7); return y.reduce((a, b) => a * 3 + b) }, 'reduce')
 await same(() => x.map((v, i, j) => v * j).norm(), () => { const y = x.map((v, i, j) => v * j); return y.norm() }, 'norm')
 await same(() => x.map(v => v > 0).all(), () => { const y = x.map(v => v > 0); return y.all() }, 'all')
+for (let i = 0; i < 2; i++) await same(() => x.map(v => v * 0.1).map(v => f64(v)).zip(3, (a, b) => a * b).mean(0), () => { let y = x.map(v => v * 0.1); y = y.map(v => f64(v)); return y.map(v => v * 3).mean(0) }, 'real types')
 await same(() => x.map(v => v + 1).zip(w, (a, b) => a * b), () => { const y = x.map(v => v + 1); return y.zip(w, (a, b) => a * b) }, 'zip')
 await same(() => k.map(v => v % 7).reduce((a, b) => a ^ b, { order: 'any' }), () => k.map(v => v % 7).reduce((a, b) => a ^ b, 0), 'any order')
 for (const n of [1, 2, 255, 257, 16384, 40000]) {
@@ -43,7 +44,7 @@ for (const f of [() => x.map(v => v.z).sum(), () => x.zip(d.ones(f32, 7), (a, b)
 }
 `
 	got := strings.Split(run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, script), "\n")
-	want := []string{"sum true", "sum along an axis true", "max true", "mean true", "reduce true", "norm true", "all true", "zip true", "any order true", "any order of 1 true", "any order of 2 true", "any order of 255 true", "any order of 257 true",
+	want := []string{"sum true", "sum along an axis true", "max true", "mean true", "reduce true", "norm true", "all true", "real types true", "real types true", "zip true", "any order true", "any order of 1 true", "any order of 2 true", "any order of 255 true", "any order of 257 true",
 		"any order of 16384 true", "any order of 40000 true", "30",
 		`sum: zip, map, sum in one launch, \[300, 1, 1\] work-items, sum\(a: f32\[\]\[\]\[\], b: f32\[\]\[\]\[\], out: f32\[\]\[\]\[\]\)`,
 		`map, \[21000\] work-items, map\(out: f32\[\], a: f32\[\]\)`, `sum, \[300, 1, 1\] work-items, .*`,
