@@ -67,21 +67,18 @@ func (r *Run) Join(op string, fn Function, operands ...Operand) (Array, error) {
 		return Array{}, err
 	}
 	defer end()
-	shape, t, list, err := r.zipped(fn, ir.Void, operands)
+	shape, t, operands, err := r.zipped(fn, ir.Void, operands)
 	if err != nil {
 		return Array{}, err
 	}
-	settled := false // an operand is stored until the end of this operation, which must therefore read it
-	for i, o := range operands {
-		settled = settled || o.Array.joined != nil && list[i].Array.joined == nil
-	}
-	operands = list
 	indices, err := r.indexed(fn, len(operands), len(shape))
 	if err != nil {
 		return Array{}, err
 	}
+	// An operand that zipped has stored is freed at the end of this operation, which must therefore read it.
+	brief := slices.ContainsFunc(operands, func(o Operand) bool { return slices.Contains(r.temps, o.Array.Buffer) })
 	e := joinOf(op, fn, operands)
-	if settled || indices > 0 || t.Value() != t || len(e.inputs) > mostInputs || product(shape) == 0 {
+	if brief || indices > 0 || t.Value() != t || len(e.inputs) > mostInputs || product(shape) == 0 {
 		return r.Zip(op, fn, ir.Void, operands...)
 	}
 	e.dims, e.real = shape, realOf(operands, t)
