@@ -37,3 +37,12 @@ func TestPowersOfBigInts(t *testing.T) {
 		t.Errorf("got %v, %v", v, err)
 	}
 }
+
+// TestBigIntsHaveNoLength checks that BigInts inherit no properties that only functions have.
+func TestBigIntsHaveNoLength(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	v, err := e.Eval(t.Context(), "p", "const proto = Object.getPrototypeOf(Object(5n)); [(5n).length, (5n).name, Reflect.ownKeys(proto).map(String).sort()].join()")
+	if want := ",,Symbol(Symbol.toStringTag),constructor,toLocaleString,toString,valueOf"; err != nil || v.String() != want {
+		t.Errorf("got %v, %v, want %s", v, err, want)
+	}
+}

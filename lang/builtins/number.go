@@ -121,6 +121,9 @@ func (b *set) installNumber() error {
 	b.method(maths, "clz32", 1, func(c goja.FunctionCall) goja.Value {
 		return b.vm.ToValue(bits.LeadingZeros32(uint32(int32Of(c.Argument(0)))))
 	})
+	for _, name := range []string{"length", "name"} {
+		_ = b.object("BigInt", "prototype").Delete(name) // only functions have these; BigInts inherit them
+	}
 	b.wanted(b.bigIntegers, "BigInt", "parseInt")
 	b.wanted(b.locales, "Locale")
 	b.wanted(func() error { return radixTexts(b) }, "toString")
