@@ -18,6 +18,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/offload"
@@ -185,8 +186,13 @@ func (c *call) oneShape(n int) {
 // integer reads a number or BigInt that is an integer of at most 2⁵³ in magnitude. For other values the call gets an error.
 func (c *call) integer(what string, v goja.Value) int {
 	x := c.number(what, v)
-	if c.err == nil && (x != math.Trunc(x) || math.Abs(x) > 1<<53) {
-		c.fail("%s must be an integer, not %v", what, x)
+	switch {
+	case c.err != nil:
+	case x != math.Trunc(x) || math.IsInf(x, 0):
+		c.fail("%s must be an integer, not %s", what, scalar.Text(x))
+		return 0
+	case math.Abs(x) > 1<<53:
+		c.fail("%s must be an integer of at most 2**53, not %s", what, scalar.Text(x))
 		return 0
 	}
 	return int(x)
@@ -403,9 +409,14 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 	return array.Num(v.ToFloat())
 }
 
-// typed is operand, except that a number becomes an operand of type t.Value() if t is an integer type that holds it. A number that
-// a 64-bit integer type does not hold is an error.
+// typed is operand, except that a number becomes an operand of type t.Value() if t is an integer type that holds it. So does a
+// BigInt if t has 64 bits. A number that a 64-bit integer type does not hold is an error.
 func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
+	if _, big := internals.Export(v).(*big.Int); big && t.IsInt() && t.Size() == 8 && outside(v, t) == 0 {
+		bits, err := c.Bits(t, v)
+		c.note(err)
+		return array.Operand{Type: t, Bits: bits}
+	}
 	if goja.IsNumber(v) && t.IsInt() && (t.Size() == 8 || fits(t, v.ToFloat())) {
 		bits, err := c.Bits(t.Value(), v)
 		if err != nil {
@@ -416,29 +427,79 @@ func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
 	return c.operand(what, v)
 }
 
-// element reads an operand like typed, for operations whose result has the type of the elements. A fraction beside elements
-// of integers is an error.
+// element reads an operand like typed, for operations whose result has the type of the elements. A number or BigInt that is no
+// element of an integer type t is an error.
 func (c *call) element(what string, v goja.Value, t ir.Type) array.Operand {
 	if x := v; goja.IsNumber(x) && t.IsInt() && x.ToFloat() != math.Trunc(x.ToFloat()) {
-		c.failHint("convert the elements first: x.map(v => f32(v))", "%s is %v, and the elements are of %s", what, x.ToFloat(), t)
+		c.failHint("convert the elements first: x.map(v => f32(v))", "%s is %s, and the elements are of %s", what, scalar.Text(x.ToFloat()), t)
 		return array.Num(0)
+	}
+	if _, big := internals.Export(v).(*big.Int); t.IsInt() && (big || goja.IsNumber(v)) {
+		c.bits(what, t, v) // reports a value that t does not hold
+		if c.err != nil {
+			return array.Num(0)
+		}
+		bits, err := c.Bits(t.Value(), v)
+		c.note(err)
+		return array.Operand{Type: t.Value(), Bits: bits}
 	}
 	return c.typed(what, v, t)
 }
 
-// absent reports whether a value is a number that no element of an integer type of up to 32 bits equals.
-func absent(v goja.Value, t ir.Type) bool {
-	return v != nil && goja.IsNumber(v) && t.IsInt() && t.Size() < 8 && !fits(t, v.ToFloat())
+// bound reads a bound of elements of type t like element. It returns nil for a bound that limits no integer of type t: one below
+// all of them if side is -1, or above them if it is 1.
+func (c *call) bound(what string, v goja.Value, t ir.Type, side int) *array.Operand {
+	if t.IsInt() && outside(v, t) == side {
+		return nil
+	}
+	o := c.element(what, v, t)
+	return &o
 }
 
-// fits reports whether an integer type of at most 32 bits holds a number.
-func fits(t ir.Type, x float64) bool {
-	low, high := 0.0, math.Exp2(float64(8*t.Size()))-1
-	if t == ir.I8 || t == ir.I16 || t == ir.I32 {
-		high = math.Floor(high / 2)
-		low = -high - 1
+// absent reports whether a value is a number that no element of an integer type t equals. It is also true for a BigInt beyond 64
+// bits if t is an integer type.
+func absent(v goja.Value, t ir.Type) bool {
+	if v == nil || !t.IsInt() {
+		return false
 	}
-	return x == math.Trunc(x) && x >= low && x <= high
+	n, big := internals.Export(v).(*big.Int)
+	return goja.IsNumber(v) && !fits(t, v.ToFloat()) || big && !n.IsInt64() && !n.IsUint64()
+}
+
+// fits reports whether an integer type holds a number.
+func fits(t ir.Type, x float64) bool {
+	low, end := rangeOf(t)
+	return x == math.Trunc(x) && x >= low && x < end
+}
+
+// outside returns -1 for a number or BigInt below the values of an integer type, 1 for one above them, and else 0.
+func outside(v goja.Value, t ir.Type) int {
+	x := new(big.Float)
+	n, isBig := internals.Export(v).(*big.Int)
+	switch {
+	case isBig:
+		x.SetInt(n)
+	case goja.IsNumber(v) && !math.IsNaN(v.ToFloat()):
+		x.SetFloat64(v.ToFloat())
+	default:
+		return 0
+	}
+	switch low, end := rangeOf(t); {
+	case x.Cmp(big.NewFloat(low)) < 0:
+		return -1
+	case x.Cmp(big.NewFloat(end)) >= 0:
+		return 1
+	}
+	return 0
+}
+
+// rangeOf returns the least value of an integer type, and the least integer above all of its values.
+func rangeOf(t ir.Type) (low, end float64) {
+	end = math.Exp2(float64(8 * t.Size()))
+	if t == ir.I8 || t == ir.I16 || t == ir.I32 || t == ir.I64 {
+		return -end / 2, end / 2
+	}
+	return 0, end
 }
 
 // bits converts a value to the bits of an element of type t. A number other than 0 is true. For a value that does not fit, the

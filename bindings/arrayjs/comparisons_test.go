@@ -110,6 +110,8 @@ var comparisons = []comparison{
 	{js: "stack([x, x.flip()])", py: "np.stack([x, np.flip(x)])", types: wide, shapes: "0 1 7 255 5,7"},
 	{js: "stack([x, x.flip(), x], { axis: -1 })", py: "np.stack([x, np.flip(x), x], -1)", types: wide, shapes: "0 1 7 255 5,7"},
 	{js: "x.includes(3)", py: "3 in x", types: "i8 u64 f32 f64"},
+	{js: "x.includes(0.5)", py: "0.5 in x", types: "i8 u64 i64 f64"},
+	{js: "x.indexOf(-(2 ** 64))", py: "-1", types: "u8 u64 i64 f32"},
 	{js: "x.indexOf(3)", py: "next((i for i, v in enumerate(x.ravel()) if v == 3), -1)", types: "i8 u64 f32 f64"},
 	// Sorts.
 	{js: "x.sort()", py: "np.sort(x)"},

@@ -30,15 +30,14 @@ func elementwise() []method {
 				c.most(2)
 				return c.where(array.In(x), c.arg(0), c.arg(1))
 			}},
-		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer, or undefined. NaN stays NaN.",
+		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer, or undefined. A low bound below all values of an integer type and a high bound above them limit nothing. NaN stays NaN.",
 			"(low?: Buffer | number | bigint, high?: Buffer | number | bigint, options?: ArrayOptions): Buffer<T, R>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				var bounds [2]*array.Operand
 				for i, name := range []string{"low", "high"} {
 					if c.has(i) && !goja.IsNull(c.arg(i)) {
-						o := c.element(name, c.arg(i), x.Elem.Scalar)
-						bounds[i] = &o
+						bounds[i] = c.bound(name, c.arg(i), x.Elem.Scalar, 2*i-1)
 					}
 				}
 				if c.err != nil {

@@ -144,10 +144,14 @@ func reduceBy(c *call, x array.Array) (goja.Value, error) {
 		})
 	}
 	initial := c.element("initial", c.arg(1), x.Elem.Scalar)
-	if x.Len() == 0 && c.err == nil {
-		return c.Engine().Resolved(c.arg(1)), nil
-	}
 	return c.reduce(x, -1, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
+		by, fn := by, fn
+		if terms(x, axis) == 0 { // the results are initial; those of Any have their shape
+			by = func(r *array.Run, _ array.Function, x array.Array, axis int, keep bool) (array.Array, error) {
+				return r.Any(x, axis, keep)
+			}
+			fn = array.Text("(a, b) => a")
+		}
 		rest, err := by(r, fn, x, axis, keep)
 		if err != nil {
 			return rest, err
@@ -155,4 +159,19 @@ func reduceBy(c *call, x array.Array) (goja.Value, error) {
 		defer func() { _ = rest.Free() }() // the launch holds the memory
 		return r.Zip("reduce", fn, x.Elem.Scalar, initial, array.In(rest))
 	})
+}
+
+// terms returns the number of elements that are reduced to one. It is -1 for an axis that x does not have.
+func terms(x array.Array, axis int) int64 {
+	dims := x.Dims()
+	switch {
+	case axis == array.All:
+		return x.Len()
+	case axis < 0:
+		axis += len(dims)
+	}
+	if axis < 0 || axis >= len(dims) {
+		return -1
+	}
+	return int64(dims[axis])
 }

@@ -270,9 +270,9 @@ func Bits(t ir.Type, v goja.Value) (uint64, error) {
 		case t.IsFloat():
 			return scalar.Round(t, x), nil
 		case t == ir.Bool:
-			return 0, fmt.Errorf("expected true or false, not %v", x)
+			return 0, fmt.Errorf("expected true or false, not %s", scalar.Text(x))
 		case x != math.Trunc(x) || math.IsInf(x, 0):
-			return 0, fmt.Errorf("%v is no integer, and the type is %s", x, t)
+			return 0, fmt.Errorf("%s is no integer, and the type is %s", scalar.Text(x), t)
 		}
 		n, _ := big.NewFloat(x).Int(nil)
 		return BigBits(t, n)
