@@ -448,7 +448,7 @@ func (c *call) element(what string, v goja.Value, t ir.Type) array.Operand {
 
 // bound reads a bound of elements of type t like element. It returns nil for a bound that limits no integer of type t: one below
 // all of them if side is -1, or above them if it is 1.
-func (c *call) bound(what string, v goja.Value, t ir.Type, side int) *array.Operand {
+func bound(c *call, what string, v goja.Value, t ir.Type, side int) *array.Operand {
 	if t.IsInt() && outside(v, t) == side {
 		return nil
 	}

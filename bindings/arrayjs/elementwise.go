@@ -37,7 +37,7 @@ func elementwise() []method {
 				var bounds [2]*array.Operand
 				for i, name := range []string{"low", "high"} {
 					if c.has(i) && !goja.IsNull(c.arg(i)) {
-						bounds[i] = c.bound(name, c.arg(i), x.Elem.Scalar, 2*i-1)
+						bounds[i] = bound(c, name, c.arg(i), x.Elem.Scalar, 2*i-1)
 					}
 				}
 				if c.err != nil {
