@@ -260,13 +260,17 @@ func (c *call) integers(what string, v goja.Value) []int {
 		c.fail("%s must be an integer or an array of integers, not %s", what, convert.Describe(v))
 		return nil
 	}
-	n := int(length.ToInteger())
+	n := length.ToInteger()
+	if n < 0 {
+		c.fail("%s has the length %d", what, n)
+		return nil
+	}
 	if n > 16 {
 		c.fail("%s has %d numbers; there are at most 3 dimensions", what, n)
 		return nil
 	}
 	list := make([]int, 0, n)
-	for i := range n {
+	for i := range int(n) {
 		list = append(list, c.integer(what, o.Get(strconv.Itoa(i))))
 	}
 	return list

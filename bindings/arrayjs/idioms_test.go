@@ -40,6 +40,7 @@ func TestIdioms(t *testing.T) {
 		{"a.setSlice([0, 3], [1, 2])", "the shapes [3] and [2] do not match: axis -1 has the extents 3 and 2 | extents must be equal or 1, counted from the last axis; reshape inserts an axis, transpose exchanges two"},
 		{"a.setSlice(7, 0)", "the index 7 of axis 0 is outside of the shape [6] | undefined"},
 		{"a.split(4)", "axis 0 with 6 elements has no 4 equal parts | write the indices where parts begin: x.split([2, 5])"},
+		{"a.reshape({ length: -1 }, {})", "the shape has the length -1 | undefined"},
 		{"a.sum([0, 0])", "axis 0 occurs twice | undefined"},
 		{"a.take(0)", "the indices must be a buffer or an array of integers, not 0 | write an array of indices, as in x.take([0, 2]); x.at(i) is one element"},
 		{"a.device.array(i32, [[1, 2], [3]])", "the values have an array of 1 elements beside one of 2 | the rows of a matrix have equal lengths"},

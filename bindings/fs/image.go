@@ -110,16 +110,19 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	return decoded, nil
 }
 
-// formats are the first bytes of files that cannot be read as pictures, with the names of their formats.
-var formats = []struct{ begin, name string }{
-	{"BM", "BMP"}, {"GIF8", "GIF"}, {"II*\x00", "TIFF"}, {"MM\x00*", "TIFF"}, {"\x00\x00\x01\x00", "ICO"}, {"P5", "PGM"}, {"P6", "PPM"}, {"RIFF", "WebP"}, {"<svg", "SVG"}, {"\x93NUMPY", "NPY"},
+// formats are the first bytes of files that cannot be read as pictures, with the names of their formats. The bytes of a container's kind
+// follow its size.
+var formats = []struct{ begin, kind, name string }{
+	{"BM", "", "BMP"}, {"GIF8", "", "GIF"}, {"II*\x00", "", "TIFF"}, {"MM\x00*", "", "TIFF"}, {"\x00\x00\x01\x00", "", "ICO"}, {"P5", "", "PGM"}, {"P6", "", "PPM"},
+	{"RIFF", "WEBP", "WebP"}, {"<svg", "", "SVG"}, {"\x93NUMPY", "", "NPY"},
 }
 
 // otherFormat returns the error for a file that is neither PNG nor JPEG, with the name of its format if that is known.
 func otherFormat(name string, data []byte) error {
 	what := "it is no picture that is known here"
 	for _, f := range formats {
-		if bytes.HasPrefix(data, []byte(f.begin)) {
+		rest, ok := bytes.CutPrefix(data, []byte(f.begin))
+		if ok && (f.kind == "" || len(rest) > 4 && bytes.HasPrefix(rest[4:], []byte(f.kind))) {
 			what = "it is a file of the format " + f.name
 			break
 		}

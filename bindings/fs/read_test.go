@@ -139,9 +139,12 @@ await bytes(...png.slice(0, 40))
 await bytes(...png.slice(0, -12))
 await bytes(...at(45, 0x55))
 await bytes(...at(24, 0x55))
-await bytes(...at(17, 0x55))`,
+await bytes(...at(17, 0x55))
+for (const text of ['RIFF____WEBPVP8 ', 'RIFF____WAVEfmt ', 'RIFF', 'GIF89a']) await bytes(...new TextEncoder().encode(text))`,
 		"read f.png: the file ends before the picture does", "read f.png: the file ends before the picture does", "read f.png: the compressed pixels are damaged",
-		"read f.png: the file is damaged, or of an unknown kind: bit depth 93, color type 0", "read f.png: the file is damaged, or of an unknown kind: invalid checksum")
+		"read f.png: the file is damaged, or of an unknown kind: bit depth 93, color type 0", "read f.png: the file is damaged, or of an unknown kind: invalid checksum",
+		"read f.png: it is a file of the format WebP", "read f.png: it is no picture that is known here", "read f.png: it is no picture that is known here",
+		"read f.png: it is a file of the format GIF")
 }
 
 // TestPrintedFloats prints buffers of floats with the fewest digits that their type needs.

@@ -24,8 +24,8 @@ type wireError struct {
 // maxWireDepth is the maximum length of an encoded chain of causes.
 const maxWireDepth = 32
 
-// EncodeError encodes err for another process: all fields of each [Error] in the chain, and the text of other errors. Errors
-// after the first maxWireDepth are lost. Bytes that are not UTF-8 become U+FFFD. A nil error is encoded as no bytes.
+// EncodeError encodes err for another process: all fields of each [Error] in the chain, and the text of other errors. Of errors
+// after the first maxWireDepth it keeps the text. Bytes that are not UTF-8 become U+FFFD. A nil error is encoded as no bytes.
 func EncodeError(err error) []byte {
 	if err == nil {
 		return nil
@@ -71,7 +71,7 @@ func DecodeError(data []byte) error {
 }
 
 func (w *wireError) error(depth int) error {
-	if w == nil || depth == 0 {
+	if w == nil {
 		return nil
 	}
 	if w.Text != nil {
@@ -79,6 +79,9 @@ func (w *wireError) error(depth int) error {
 			return &codedError{*w.Text, w.Code}
 		}
 		return errors.New(*w.Text)
+	}
+	if depth == 0 {
+		return nil
 	}
 	e := &Error{Code: w.Code, Op: w.Op, Device: w.Device, Label: w.Label, Detail: w.Detail, Hint: w.Hint, Fault: w.Fault, More: w.More, Err: w.Err.error(depth - 1)}
 	if w.Pos != nil {

@@ -30,8 +30,8 @@ func TestErrorsCrossAWire(t *testing.T) {
 	for range 100 {
 		chain = &Error{Code: Cancelled, Op: "op", Err: chain}
 	}
-	if got := DecodeError(EncodeError(chain)); CodeOf(got) != Cancelled {
-		t.Errorf("a long chain: %v", got)
+	if got := DecodeError(EncodeError(chain)); CodeOf(got) != Cancelled || got.Error() != chain.Error() {
+		t.Errorf("a long chain became %v", got)
 	}
 }
 

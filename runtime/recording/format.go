@@ -308,7 +308,8 @@ func (f *File) holds(v *view) bool {
 		}
 		size *= int64(d)
 	}
-	return v.Offset+size <= f.Memories[v.Memory].Size
+	memory := f.Memories[v.Memory].Size
+	return size <= memory && v.Offset <= memory-size
 }
 
 // Devices returns the ids of the devices of the commands, in the order of their queues.

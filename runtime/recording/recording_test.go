@@ -178,6 +178,7 @@ func TestDamage(t *testing.T) {
 		"huge":         replaced(`"size": 4000`, `"size": 9223372036854775807`),
 		"small":        replaced(`"size": 4000`, `"size": 3`),
 		"offset":       replaced(`"offset": 20`, `"offset": 1000000`),
+		"far offset":   replaced(`"offset": 20`, `"offset": 9223372036854775807`),
 		"type":         replaced(`"type": "bool"`, `"type": "bol"`),
 		"bits":         replaced(`"bits": "`, `"bits": "zz`),
 		"native image": replaced(`"kind": "ir"`, `"kind": "elf"`),

@@ -224,12 +224,14 @@ func (b *buffer) wordStart(inWord func(rune) bool) int {
 	return at
 }
 
-// transpose swaps the clusters around the cursor, or the last two at the end of a line. At the start of a line it does nothing.
+// transpose swaps the clusters around the cursor, or the last two at the end of a line. At the start of a line, or in a line of one cluster, it does nothing.
 func (b *buffer) transpose() {
-	if b.at == b.lineEnd(b.at) && b.at > b.lineStart(b.at) {
+	at, start := b.at, b.lineStart(b.at)
+	if at == b.lineEnd(at) && at > start {
 		b.at = b.previous()
 	}
-	if b.at == b.lineStart(b.at) || b.at == len(b.text) {
+	if b.at == start || b.at == len(b.text) {
+		b.at = at
 		return
 	}
 	before, after := b.previous(), b.next()

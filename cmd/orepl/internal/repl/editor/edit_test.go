@@ -71,6 +71,7 @@ func TestEditing(t *testing.T) {
 		{"words", []string{"foo.bar baz", "\x1bb", "\x1bb", "\x1bd"}, "foo.| baz"},
 		{"Ctrl-W takes up to a blank", []string{"a foo.bar", "\x17"}, "a |"},
 		{"Ctrl-T", []string{"ab", "\x14"}, "ba|"},
+		{"Ctrl-T with one character", []string{"a", "\x14"}, "a|"},
 		{"undo goes by words", append(each("let x"), undoKey), "let|"},
 		{"undo of a paste", []string{"a", "\x1b[200~b\nc\x1b[201~", undoKey}, "a|"},
 		{"undo and redo", append(each("ab c"), undoKey, undoKey, "\x1b_"), "ab|"},
