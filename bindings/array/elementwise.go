@@ -226,16 +226,3 @@ func elementAt(dims, shape []int) string {
 func (r *Run) Where(condition, a, b Operand, t ir.Type) (Array, error) {
 	return r.Zip("where", Text("(c, a, b) => c ? a : b"), t, condition, a, b)
 }
-
-// Clip returns the elements limited to a range. A limit that is nil does not apply. NaN stays NaN.
-func (r *Run) Clip(x Array, low, high *Operand) (Array, error) {
-	switch {
-	case low == nil && high == nil:
-		return r.Zip("clip", Text("v => v"), x.Elem.Scalar, In(x))
-	case low == nil:
-		return r.Zip("clip", Text("(v, high) => Math.min(v, high)"), x.Elem.Scalar, In(x), *high)
-	case high == nil:
-		return r.Zip("clip", Text("(v, low) => Math.max(v, low)"), x.Elem.Scalar, In(x), *low)
-	}
-	return r.Zip("clip", Text("(v, low, high) => Math.min(Math.max(v, low), high)"), x.Elem.Scalar, In(x), *low, *high)
-}

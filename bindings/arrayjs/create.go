@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // constructors returns the methods of devices.
@@ -32,6 +33,9 @@ func constructors() []constructor {
 				if c.err == nil && count < 0 {
 					c.fail("count is %d; it must be 0 or more", count)
 				}
+				if d := to - from; c.err == nil && (math.IsNaN(d) || math.IsInf(d, 0)) {
+					c.fail("from %s to %s is no range of finite length", scalar.Text(from), scalar.Text(to))
+				}
 				if c.err != nil {
 					return array.Array{}, c.err
 				}
@@ -44,6 +48,9 @@ func constructors() []constructor {
 				c.oneShape(2)
 				t, dims, seed := c.scalarType(c.arg(0)), c.shape(c.arg(1)), c.seed()
 				mean, deviation := c.numberOption("mean", 0), c.numberOption("deviation", 1)
+				if c.err == nil && !(math.Abs(mean) <= math.MaxFloat64 && deviation >= 0 && deviation <= math.MaxFloat64) {
+					c.fail("mean %s and deviation %s are not those of a normal distribution", scalar.Text(mean), scalar.Text(deviation))
+				}
 				if c.err != nil {
 					return array.Array{}, c.err
 				}
@@ -145,6 +152,10 @@ func (c *call) random() (array.Array, error) {
 	}
 	if t == ir.Bool {
 		from, to = 0, 1
+	}
+	if d := to - from; t.IsFloat() && (math.IsNaN(d) || math.IsInf(d, 0)) {
+		c.fail("from %s to %s is no range of finite length", scalar.Text(from), scalar.Text(to))
+		return array.Array{}, c.err
 	}
 	return c.Random(t, dims, seed, from, to)
 }

@@ -1,6 +1,8 @@
 package arrayjs
 
 import (
+	"fmt"
+
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
@@ -30,21 +32,9 @@ func elementwise() []method {
 				c.most(2)
 				return c.where(array.In(x), c.arg(0), c.arg(1))
 			}},
-		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer, or undefined. A low bound below all values of an integer type and a high bound above them limit nothing. NaN stays NaN.",
+		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer, or undefined. A low bound below all values of an integer type and a high bound above them limit nothing. Beside a buffer of another type the result is also limited to the values of the elements' type. NaN stays NaN.",
 			"(low?: Buffer | number | bigint, high?: Buffer | number | bigint, options?: ArrayOptions): Buffer<T, R>"),
-			run: func(c *call, x array.Array) (goja.Value, error) {
-				c.most(2)
-				var bounds [2]*array.Operand
-				for i, name := range []string{"low", "high"} {
-					if c.has(i) && !goja.IsNull(c.arg(i)) {
-						bounds[i] = bound(c, name, c.arg(i), x.Elem.Scalar, 2*i-1)
-					}
-				}
-				if c.err != nil {
-					return nil, c.err
-				}
-				return c.result(c.Clip(x, bounds[0], bounds[1]))
-			}},
+			run: clip},
 		{Entry: bindings.NewMethod("reshape", "Returns a view of the elements, in row-major order, with other extents for the same number of elements. One extent may be −1 and is computed. The view shares the memory.", "<const E extends Extents>(shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>", "(...extents: number[]): Buffer<T>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				return c.result(c.Reshape(x, c.extents()))
@@ -125,4 +115,33 @@ func (c *call) where(condition array.Operand, a, b goja.Value) (goja.Value, erro
 		return nil, c.err
 	}
 	return c.result(c.Where(condition, list[0], list[1], t))
+}
+
+// clip limits elements to bounds, and integers beside a bound of another type to the values of their own type, too.
+func clip(c *call, x array.Array) (goja.Value, error) {
+	c.most(2)
+	of, names, body := []array.Operand{array.In(x)}, "v", "v"
+	for i, name := range []string{"low", "high"} {
+		if !c.has(i) || goja.IsNull(c.arg(i)) {
+			continue
+		}
+		if b := bound(c, name, c.arg(i), x.Elem.Scalar, 2*i-1); b != nil {
+			of, names, body = append(of, *b), names+", "+name, fmt.Sprintf("Math.%s(%s, %s)", []string{"max", "min"}[i], body, name)
+		}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if t := x.Elem.Scalar; t.IsInt() {
+		low, end := rangeOf(t)
+		for _, b := range of[1:] {
+			switch other := b.Array.Elem.Scalar; {
+			case other.IsFloat() && t.Size() >= 4:
+				body = fmt.Sprintf("%v(%s)", t, body) // saturates
+			case other != ir.Void && other != t && t.Size() <= 4:
+				body = fmt.Sprintf("Math.min(Math.max(%s, %.0f), %.0f)", body, low, end-1)
+			}
+		}
+	}
+	return c.result(c.Zip("clip", array.Text("("+names+") => "+body), x.Elem.Scalar, of...))
 }

@@ -40,6 +40,14 @@ func TestIdioms(t *testing.T) {
 		{"a.setSlice([0, 3], [1, 2])", "the shapes [3] and [2] do not match: axis -1 has the extents 3 and 2 | extents must be equal or 1, counted from the last axis; reshape inserts an axis, transpose exchanges two"},
 		{"a.setSlice(7, 0)", "the index 7 of axis 0 is outside of the shape [6] | undefined"},
 		{"a.split(4)", "axis 0 with 6 elements has no 4 equal parts | write the indices where parts begin: x.split([2, 5])"},
+		{"device('cpu').random(i32, 3, { from: 0, to: 1e10 })", "random: i32 needs a range of its integers, not [0, 10000000000) | write random(i32, shape, { from: 0, to: 100, seed: 1 })"},
+		{"device('cpu').random(u8, 3, { from: -1, to: 10 })", "random: u8 needs a range of its integers, not [-1, 10) | write random(u8, shape, { from: 0, to: 100, seed: 1 })"},
+		{"device('cpu').random(u8, 3, { from: 255, to: 256 })", "u8 255,255,255"},
+		{"device('cpu').random(f32, 3, { from: -Infinity })", "from -Infinity to 1 is no range of finite length | undefined"},
+		{"device('cpu').random(f64, 3, { from: -1e308, to: 1e308 })", "from -1e+308 to 1e+308 is no range of finite length | undefined"},
+		{"device('cpu').linspace(f32, 0, NaN, 3)", "from 0 to NaN is no range of finite length | undefined"},
+		{"device('cpu').normal(f32, 3, { deviation: -1 })", "mean 0 and deviation -1 are not those of a normal distribution | undefined"},
+		{"a.var({ correction: NaN })", "correction must be a number, not NaN | undefined"},
 		{"a.reshape({ length: -1 }, {})", "the shape has the length -1 | undefined"},
 		{"a.sum([0, 0])", "axis 0 occurs twice | undefined"},
 		{"a.take(0)", "the indices must be a buffer or an array of integers, not 0 | write an array of indices, as in x.take([0, 2]); x.at(i) is one element"},
@@ -55,7 +63,7 @@ func TestIdioms(t *testing.T) {
 		lines = append(lines, "try { const r = ("+c[0]+"); console.log(r?.type ? r.type.name + ' ' + (await r.read()).join() : await r) } catch (e) { console.log(e.message.replace(/^\\w+ on cpu: /, '') + ' | ' + e.hint) }")
 	}
 	got := strings.Split(run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, `
-import { device, i32, u8 } from 'offload'
+import { device, f32, f64, i32, u8 } from 'offload'
 import { concat, where } from 'array'
 const a = device('cpu').arange(i32, 6)
 `+strings.Join(lines, "\n")), "\n")

@@ -2,6 +2,7 @@ package arrayjs
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/dop251/goja"
 
@@ -36,6 +37,9 @@ func scans() []method {
 			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				correction := c.numberOption("correction", 0)
+				if c.err == nil && math.IsNaN(correction) {
+					c.fail("correction must be a number, not NaN")
+				}
 				return c.reduce(x, 0, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
 					return fn(r, x, axis, keep, correction)
 				})
