@@ -202,7 +202,8 @@ func (p *program) key(args []kernel.Arg) string {
 	return b.String()
 }
 
-// resultTypes caches the types of functions' values by the keys of programs, and the numbers of their parameters by their texts.
+// resultTypes caches the type of a function's value, by the key of the program that calls the function. It also caches the number
+// of a function's parameters, by the function's text. A full map, of 4*built.Most entries, is emptied.
 type resultTypes struct {
 	mu      sync.Mutex
 	list    map[string]ir.Type

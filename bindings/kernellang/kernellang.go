@@ -101,7 +101,7 @@ func item() []bindings.Entry {
 			method("ballot", "Returns the conditions of all lanes as the bits of a u64, from lane 0 in the lowest bit on.", "(condition: boolean): bigint"),
 			method("broadcast", "Returns the value of the lane with this index, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
 			method("shuffle", "Returns the value of a lane that each work-item chooses, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
-			method("shuffleXor", "Returns the value of the lane whose index is this lane's XOR mask, or 0 if there is no such lane.", "<T>(value: T, mask: number): T"),
+			method("shuffleXor", "Returns the value of the lane with the index i XOR mask, where i is this lane's index, or 0 if there is no such lane.", "<T>(value: T, mask: number): T"),
 			method("shuffleUp", "Returns the value of the lane at a distance before this one, or 0 if there is no such lane.", "<T>(value: T, distance: number): T"),
 			method("shuffleDown", "Returns the value of the lane at a distance after this one, or 0 if there is no such lane.", "<T>(value: T, distance: number): T"),
 			method("scanAdd", "Returns the sum of the values of the lanes up to and including this one.", both...)),

@@ -52,9 +52,9 @@ import (
 //   - []float64 for a flat array of numbers;
 //   - [Table] for a typed array;
 //   - [Object] for a plain object, whose fields are read if the kernel names them;
-//   - *Source for a helper function; equal functions should return the same *Source;
+//   - *Source for a helper function, the same *Source each time that the same function is captured;
 //   - [ir.Type] or *[ir.Record] for an element type;
-//   - [Parameter] for a buffer that a parameter of the kernel passes;
+//   - [Parameter] for a buffer that the kernel receives as this parameter, which must be one of its buffer parameters;
 //   - or an error that explains why the value cannot be captured.
 type Source = syntax.Source
 

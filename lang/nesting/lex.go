@@ -54,7 +54,8 @@ type bracket struct {
 	members bool // { of an object or a class, which directly contains no statements
 }
 
-// A body is announced by a keyword: function and class have a brace, case has a colon.
+// A body records a keyword whose continuation has not yet been read. Functions and classes continue with the brace of their body,
+// cases with their colon.
 type body struct {
 	word      string
 	depth     int  // number of open brackets around it

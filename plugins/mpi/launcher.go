@@ -12,8 +12,9 @@ import (
 // launcherLook is the interval of looks at the launcher's process.
 const launcherLook = 500 * time.Millisecond
 
-// EndWithLauncher makes this process end by [fatal.End] when its launcher ends, as after a kill, or the orepl mpirun that started the
-// launcher. Otherwise a script would run on without a launcher that waits for it. Without a launcher it does nothing.
+// EndWithLauncher makes this process end by [fatal.End] soon after its launcher, or the orepl mpirun that started the launcher, has
+// ended. A script whose launcher was killed would run on otherwise. The folders of the job are removed first. If [Launched] is false,
+// as in a job of one process, EndWithLauncher does nothing.
 func EndWithLauncher() {
 	parent, command := os.Getppid(), job.Command()
 	if !Launched() {

@@ -59,13 +59,13 @@ type queue struct {
 	Label  string `json:"label"`
 }
 
-// view is a buffer in a memory. An empty type stands for records of elem bytes.
+// view is a buffer in a memory. An empty type stands for records.
 type view struct {
 	Memory int    `json:"memory"`
-	Offset int64  `json:"offset,omitempty"`
+	Offset int64  `json:"offset,omitempty"` // in bytes
 	Type   string `json:"type,omitempty"`
-	Elem   int    `json:"elem"`
-	Dims   []int  `json:"dims"`
+	Elem   int    `json:"elem"` // size of an element in bytes
+	Dims   []int  `json:"dims"` // extents in elements
 }
 
 type rect struct {

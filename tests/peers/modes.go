@@ -26,7 +26,8 @@ func vectorUnits(r *report) error {
 	return err
 }
 
-// eachTwice runs each workload with two sets of debug options. It applies change to the second.
+// eachTwice compares each workload on two CPU devices of one core, with the debug options first and second. It applies change to
+// what is prepared on the second device. Equal options share a device.
 func eachTwice(r *report, first, second string, change func(*prepared)) error {
 	ctx := context.Background()
 	var devices [2]offload.Device

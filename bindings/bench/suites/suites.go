@@ -30,7 +30,7 @@ type suite struct{ name, help string }
 var list = []suite{
 	{"memory", "Measures the bandwidth of memory: BabelStream's Copy, Mul, Add, Triad and Dot on arrays of f64, or of f32 if a device has no f64, and nvbandwidth's copies between host and device, on a device, and between devices. A copy on a device counts the bytes that are read and those that are written."},
 	{"launches", "Measures launches of an empty kernel by the host's clock: until one has completed, until a hundred have, the same with bound arguments, and the wait for an event of an idle queue."},
-	{"atomics", "Measures atomic additions of all work-items, of i32 and u32, to one address, to one for each group, and to 1024 addresses. The rate in the column GFLOP/s is in billions of additions per second."},
+	{"atomics", "Measures atomic additions of all work-items, of i32 and u32: to one address, to 1024 addresses chosen by the number of the group, and to 1024 chosen by that of the work-item. With more than 1024 groups, several share an address. The rate in the column GFLOP/s is in billions of additions per second."},
 	{"messages", "Measures messages with the names of OSU's benchmarks, for devices of MPI jobs and others: osu_latency, a write of the host and a read of the same bytes, of which OSU's figure is half; osu_bw, 64 writes and a wait; osu_bcast and osu_allreduce on all devices together, if there are several."},
 	{"peak", "Measures the peak rate of arithmetic: eight chains of multiplications and additions for each work-item, of f32, f64 and i32, as two operations and, for floats, fused."},
 }

@@ -120,15 +120,22 @@ func ThreadsIn(ranges [][2]uintptr) (found, known bool) {
 		case err1 != nil || err2 != nil:
 			known = false
 		case uintptr(pc) >= goFirst && uintptr(pc) < goEnd:
-		case within(uintptr(pc)) || stackHas(uintptr(sp), within):
+		case within(uintptr(pc)):
 			return true, known
+		default:
+			has, read := stackHas(uintptr(sp), within)
+			if has {
+				return true, known
+			}
+			known = known && read
 		}
 	}
 	return false, known
 }
 
-// stackHas reports whether a word of the stack above sp meets a condition. It reads at most 8 MiB.
-func stackHas(sp uintptr, meets func(uintptr) bool) bool {
+// stackHas reports whether a word of the stack above sp meets a condition. It reads about 8 MiB at most, up to memory that is not
+// mapped. known is false if the system refuses to read.
+func stackHas(sp uintptr, meets func(uintptr) bool) (has, known bool) {
 	const most = 8 << 20
 	var part [4096]uintptr
 	for read := 0; read < most; {
@@ -137,19 +144,19 @@ func stackHas(sp uintptr, meets func(uintptr) bool) bool {
 		local.SetLen(size)
 		n, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{local}, []unix.RemoteIovec{{Base: sp, Len: size}}, 0)
 		if err != nil {
-			return false // above the stack
+			return false, err == unix.EFAULT // above the stack
 		}
 		for _, w := range part[:n/8] {
 			if meets(w) {
-				return true
+				return true, true
 			}
 		}
 		if n < size {
-			return false
+			break
 		}
 		sp, read = sp+uintptr(n), read+n
 	}
-	return false
+	return false, true
 }
 
 // goText returns the range of addresses of Go's code.

@@ -1,6 +1,6 @@
 package amd64
 
-// convertForms are conversions between types.
+// convertForms are conversions between types, and VDPBF16PS, the dot product of pairs of bf16.
 var convertForms = []form{
 	// Between 32-bit integers and floats.
 	{VCVTDQ2PS, args{vL, vLb}, rm, both | o0F, 0x5B, xyz | kz | er, AVX},
