@@ -22,9 +22,9 @@ type Function struct {
 	Key string
 }
 
-// Text returns a function without captured values, such as "v => Math.sin(v) * 2".
+// Text returns a function without captured values, such as "v => Math.sin(v) * 2". Its errors have the position of the launch.
 func Text(text string) Function {
-	return Function{&kernel.Source{Text: text, Capture: func(string) (any, error) { return nil, nil }}, text}
+	return Function{&kernel.Source{Text: text, Capture: func(string) (any, error) { return nil, nil }, Position: (*program)(nil).position}, text}
 }
 
 // Calling returns a function whose text calls another function by a name.
@@ -101,7 +101,7 @@ func (p *program) source(text string) *kernel.Source {
 
 // position returns the position of the caller's function. Without one it returns zeros, and errors have the position of the launch.
 func (p *program) position(int) (string, int, int) {
-	if p.user != nil && p.user.Position != nil {
+	if p != nil && p.user != nil && p.user.Position != nil {
 		return p.user.Position(0)
 	}
 	return "", 0, 0
@@ -169,13 +169,16 @@ func (p *program) unchecked(k *ir.Kernel) bool {
 	return safe
 }
 
-// hinted adds a suggestion to errors that say that the caller's function returns no value, and returns err.
+// hinted adds suggestions to errors of operands whose types do not mix, and to those that say that the caller's function returns no
+// value. It returns err.
 func (p *program) hinted(err error) error {
-	if list, ok := errors.AsType[diag.List](err); ok && p.user != nil {
-		for _, d := range list {
-			if d.ID == diag.ValueUnused && d.Rewrite == "" {
-				d.Rewrite = "let the function return one: v => v + 1, or v => { return v + 1 }"
-			}
+	list, _ := errors.AsType[diag.List](err)
+	for _, d := range list {
+		switch {
+		case d.ID == diag.ValueUnused && d.Rewrite == "" && p.user != nil:
+			d.Rewrite = "let the function return one: v => v + 1, or v => { return v + 1 }"
+		case (d.ID == diag.Mixed64 || d.ID == diag.JoinFailed) && d.Line == 0:
+			d.Notes, d.Rewrite = nil, "convert the elements of one operand first, as in x.map(v => i64(v))"
 		}
 	}
 	return err

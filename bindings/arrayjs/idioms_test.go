@@ -48,6 +48,9 @@ func TestIdioms(t *testing.T) {
 		{"device('cpu').linspace(f32, 0, NaN, 3)", "from 0 to NaN is no range of finite length | undefined"},
 		{"device('cpu').normal(f32, 3, { deviation: -1 })", "mean 0 and deviation -1 are not those of a normal distribution | undefined"},
 		{"a.var({ correction: NaN })", "correction must be a number, not NaN | undefined"},
+		{"long.clip(device('cpu').array(f32, [1]))", "i64 does not become f32 by itself | convert the elements of one operand first, as in x.map(v => i64(v))"},
+		{"long.where(a.slice(0, 1), long.map(v => u64(v)))", "one side is a 64-bit integer (u64), the other is not (i32) | convert the elements of one operand first, as in x.map(v => i64(v))"},
+		{"long.outer(a)", "i32 does not become i64 by itself: 64-bit integers mix only with themselves and literals | convert the elements of one operand first, as in x.map(v => i64(v))"},
 		{"a.reshape({ length: -1 }, {})", "the shape has the length -1 | undefined"},
 		{"a.sum([0, 0])", "axis 0 occurs twice | undefined"},
 		{"a.take(0)", "the indices must be a buffer or an array of integers, not 0 | write an array of indices, as in x.take([0, 2]); x.at(i) is one element"},
@@ -63,9 +66,9 @@ func TestIdioms(t *testing.T) {
 		lines = append(lines, "try { const r = ("+c[0]+"); console.log(r?.type ? r.type.name + ' ' + (await r.read()).join() : await r) } catch (e) { console.log(e.message.replace(/^\\w+ on cpu: /, '') + ' | ' + e.hint) }")
 	}
 	got := strings.Split(run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, `
-import { device, f32, f64, i32, u8 } from 'offload'
+import { device, f32, f64, i32, i64, u64, u8 } from 'offload'
 import { concat, where } from 'array'
-const a = device('cpu').arange(i32, 6)
+const a = device('cpu').arange(i32, 6), long = device('cpu').array(i64, [1n])
 `+strings.Join(lines, "\n")), "\n")
 	for i, c := range cases {
 		if got[i] != c[1] {
