@@ -207,6 +207,9 @@ func (c *children) wait(ctx context.Context, cmd *command, post func(func() erro
 	}
 	out.begin()
 	errs.begin()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return 0, "", "", cause
+	}
 	if err != nil {
 		return 0, "", "", &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("cannot start %s: %v", cmd.name, err), Cause: err}
 	}

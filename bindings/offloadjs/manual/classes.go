@@ -42,7 +42,7 @@ func memoryClassEntries() []bindings.Entry {
 				"<T, R extends number>(type: Type<T>, source: Buffer<T, R>, options?: BufferOptions): Buffer<T, R>"),
 			bindings.NewMethod("createQueue", "Creates a queue, whose commands may run concurrently with those of other queues.", "(options?: QueueOptions): Queue"),
 			bindings.NewMethod("memoryAt", "Returns the memory of a live buffer that contains an address, such as one that native code reports, or null: the buffer's label and kind, the address and size in bytes of the whole memory, and the offset of the address in it. Without the permission for native code it throws permission-denied.", "(address: bigint): { label: string, kind: 'device' | 'host' | 'shared', address: bigint, size: number, offset: number } | null"),
-			bindings.NewMethod("pin", "Pins the memory of an array for copies to this device. They then begin without a copy of the array: do not change the array until they have run. Pinning has no effect on devices to which copies from pinned memory are not faster.", "(array: ArrayBufferView | ArrayBuffer): PinnedMemory"),
+			bindings.NewMethod("pin", "Pins the memory of an array for copies to this device. They then begin without a copy of the array: do not change the array until they have run. Pinning has no effect on devices to which copies from pinned memory are not faster.", "(array: TypedArray | ArrayBuffer): PinnedMemory"),
 			bindings.NewProperty("id", "string", "The device's id, such as 'cpu' or 'cuda:0'."),
 			bindings.NewProperty("name", "string", "The name of the product."),
 			bindings.NewProperty("type", "string", "The kind of device: 'cpu', 'gpu' or 'accelerator'."),
