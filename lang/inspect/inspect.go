@@ -68,7 +68,6 @@ func New(vm *goja.Runtime, hook Hook) *Inspector {
 	}
 	object := vm.GlobalObject().Get("Object").(*goja.Object)
 	take(object, "Object", "getOwnPropertyDescriptor")
-	take(object, "Object", "getOwnPropertySymbols")
 	symbol := vm.GlobalObject().Get("Symbol").(*goja.Object)
 	take(symbol, "Symbol", "for")
 	in.custom = in.method("Symbol.for", symbol, vm.ToValue("nodejs.util.inspect.custom"))

@@ -463,35 +463,25 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// properties formats the own enumerable properties except hidden ones; for an array, those other than its elements. Those with symbols
-// as keys come last. After Options.Items properties, one entry counts the rest.
+// properties formats the own enumerable properties except hidden ones; for an array, those other than its elements. After
+// Options.Items properties, one entry counts the rest.
 func (p *printer) properties(o *goja.Object, depth int, hidden []string) []string {
 	isArray := o.ClassName() == "Array"
 	var entries []string
 	n := 0
-	add := func(name string, key goja.Value) {
-		if n++; n <= p.o.Items {
-			entries = append(entries, name+": "+p.content(p.in.property(o, key), depth))
-		}
-	}
 	for _, key := range o.Keys() {
 		if slices.Contains(hidden, key) || isArray && isIndex(key) {
+			continue
+		}
+		if n++; n > p.o.Items {
 			continue
 		}
 		name := key
 		if !plainKey(key) {
 			name = p.paint(green, quote(key, p.o.MaxString))
 		}
-		add(name, p.in.vm.ToValue(key))
-	}
-	if symbols := o.Symbols(); len(symbols) > 0 {
-		visible, _ := p.in.method("Object.getOwnPropertySymbols", nil, o).(*goja.Object) // without those of the engine
-		values, _ := internals.ArrayValues(visible)
-		for _, s := range values {
-			if s, ok := s.(*goja.Symbol); ok && slices.Contains(symbols, s) { // enumerable
-				add("["+p.value(s, depth)+"]", s)
-			}
-		}
+		prop := p.in.property(o, p.in.vm.ToValue(key))
+		entries = append(entries, name+": "+p.content(prop, depth))
 	}
 	if n > p.o.Items {
 		entries = append(entries, p.more(n-p.o.Items))
