@@ -149,7 +149,7 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 const words = "const [w0, w1, w2, w3] = philox(g.x, 0, 0, 0, seed, seedHigh); "
 
 // Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has
-// precision. Integers need integers from and to, with from < to, a difference of at most 2⁵³, and values of t. Booleans are true with a
+// precision. Integers need integers from and to, with from < to and a difference of at most 2⁵³. Values that t does not hold wrap. Booleans are true with a
 // probability of one half, whatever from and to are. Element i is a function of the seed and i, by the generator Philox.
 func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Array, error) {
 	seeds := []arg{u32(uint32(seed)), u32(uint32(seed >> 32))}
@@ -167,9 +167,8 @@ func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Arra
 		return r.create("random", t, dims, "(g, out, seed, seedHigh, from, range) => { "+words+"out[g.x] = from + "+unit+" * range }", nil,
 			append(seeds, number(v, numberBits(v, from)), number(v, numberBits(v, to-from)))...)
 	}
-	low, high := limits(t)
-	if from != math.Trunc(from) || to != math.Trunc(to) || !(to > from) || to-from > 1<<53 || from < low || to-1 > high {
-		return Array{}, offload.Errorf(offload.InvalidArgument, "random", "%s needs a range of its integers, not [%s, %s)", t, scalar.Text(from), scalar.Text(to)).
+	if from != math.Trunc(from) || to != math.Trunc(to) || !(to > from) || to-from > 1<<53 {
+		return Array{}, offload.Errorf(offload.InvalidArgument, "random", "integers need a range of integers, not [%s, %s)", scalar.Text(from), scalar.Text(to)).
 			WithHint("write random(%s, shape, { from: 0, to: 100, seed: 1 })", t)
 	}
 	convert := "i32"

@@ -157,5 +157,9 @@ func (c *call) random() (array.Array, error) {
 		c.fail("from %s to %s is no range of finite length", scalar.Text(from), scalar.Text(to))
 		return array.Array{}, c.err
 	}
+	if low, end := rangeOf(t); t.IsInt() && (from < low || to > end) {
+		c.fail("the range [%s, %s) has numbers that are none of %s", scalar.Text(from), scalar.Text(to), t)
+		return array.Array{}, c.err
+	}
 	return c.Random(t, dims, seed, from, to)
 }

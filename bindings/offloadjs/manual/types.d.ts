@@ -159,8 +159,8 @@ interface LaunchOptions {
 
 /** The options of Kernel.debug: those of a launch, and the traced work-item. */
 interface DebugOptions extends LaunchOptions {
-  /** The coordinates of the work-item: x, or an array of up to three. */
-  item: Counts
+  /** The coordinates of the work-item: x, or an array of up to three. Required. */
+  item?: Counts
   /** true: also prints the trace. */
   print?: boolean
   /** The maximum number of steps and accesses in the trace. Default: 10000. */
