@@ -64,7 +64,7 @@ func TestVariable(t *testing.T) {
 		near, err1 := Of(nil)
 		beats, err2 := Limit(Distant)
 		if got := [2]time.Duration{near, beats}; got != want || err1 != nil || err2 != nil {
-			t.Errorf("%q gives %v, %v, %v", text, got, err1, err2)
+			t.Errorf("%q: %v, %v, %v", text, got, err1, err2)
 		}
 	}
 	for _, text := range []string{"999ms", "3", "-4s", "long"} {
