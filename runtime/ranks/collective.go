@@ -202,6 +202,7 @@ func (c *Call) part(data []byte, member int) []byte {
 // nil elsewhere.
 func (g *Group) Reduce(root int, p *Payload, r Reduction) Operation {
 	c := g.begin(reduce, root, p)
+	c.reduce = r
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
 		if len(data) <= wholeBytes {
 			list, err := c.collect(ctx, root, data, 0)
@@ -240,6 +241,7 @@ func (c *Call) reducePart(ctx context.Context, data []byte, r Reduction) ([]byte
 // AllReduce begins an operation that combines the data of all members in their order, element by element.
 func (g *Group) AllReduce(p *Payload, r Reduction) Operation {
 	c := g.begin(allReduce, 0, p)
+	c.reduce = r
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
 		switch n := g.Size(); {
 		case len(data) <= wholeBytes && n <= directRanks:
@@ -271,6 +273,7 @@ func (g *Group) AllReduce(p *Payload, r Reduction) Operation {
 // Scan begins an operation that combines the data of the members up to this one, itself included, in their order, element by element.
 func (g *Group) Scan(p *Payload, r Reduction) Operation {
 	c := g.begin(scan, 0, p)
+	c.reduce = r
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
 		result := slices.Clone(data)
 		if g.rank > 0 {

@@ -73,6 +73,7 @@ type Call struct {
 	kind   kind
 	number uint64
 	root   int
+	reduce Reduction // of an operation that combines data
 	data   *Payload
 	sent   []<-chan error
 	got    *Payload // describes the elements of the last message received; nil before the first
@@ -89,7 +90,7 @@ func (c *Call) key(step int) key {
 
 // send sends bytes of a step to a member.
 func (c *Call) send(to, step int, data []byte) {
-	h := header{Key: c.key(step), Kind: c.kind, Type: c.data.Type, Root: uint32(c.root), Count: uint64(c.data.Count)}
+	h := header{Key: c.key(step), Kind: c.kind, Type: c.data.Type, Root: uint32(c.root), Reduce: uint8(c.reduce), Count: uint64(c.data.Count)}
 	s := &sending{parcel: parcel{header: h, data: data}}
 	c.g.w.send(c.g.members[to], s)
 	c.sent = append(c.sent, s.done)
@@ -105,8 +106,8 @@ func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
 	return p.data, c.agree(from, p)
 }
 
-// agree returns an error if the operation of another member, with p, differs from this one in kind, root, type or length. Type and
-// length do not matter for barriers and splits, nor to a receiver of a broadcast or scatter that has passed no elements.
+// agree returns an error if the operation of another member, with p, differs from this one in kind, root, reduction, type or
+// length. Type and length do not matter for barriers and splits, nor to a receiver of a broadcast or scatter that has passed no elements.
 func (c *Call) agree(from int, p *parcel) error {
 	me := c.g.rank
 	wrong := func(code offload.Code, format string, args ...any) error {
@@ -117,6 +118,8 @@ func (c *Call) agree(from int, p *parcel) error {
 		return wrong(offload.InvalidArgument, "rank %d calls %s where rank %d calls %s", from, p.Kind, me, c.kind)
 	case int(p.Root) != c.root:
 		return wrong(offload.InvalidArgument, "rank %d names the root %d, rank %d the root %d", from, p.Root, me, c.root)
+	case p.Reduce != uint8(c.reduce):
+		return wrong(offload.InvalidArgument, "rank %d combines by %s, rank %d by %s", from, Reduction(p.Reduce), me, c.reduce)
 	case free || c.kind == barrier || c.kind == split:
 	case p.Type != c.data.Type:
 		return wrong(offload.InvalidArgument, "rank %d has elements of %s, rank %d of %s", from, p.Type, me, c.data.Type)

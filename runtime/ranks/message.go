@@ -47,13 +47,14 @@ type header struct {
 	Kind   kind
 	Type   offload.Type
 	Root   uint32 // of a collective operation that has one
+	Reduce uint8  // the Reduction of a collective operation that combines data
 	Failed bool   // the operation failed; the bytes are the text of the error
 	Count  uint64 // elements that the sender passed to the operation
 	Size   uint64 // bytes that follow
 }
 
 // headerSize is the number of bytes of an encoded header.
-const headerSize = 44
+const headerSize = 45
 
 // parcel is a message with its bytes.
 type parcel struct {

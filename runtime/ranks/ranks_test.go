@@ -350,6 +350,29 @@ func TestMismatch(t *testing.T) {
 			}
 			return g.AllReduce(ones(offload.F32, 2), Max)
 		}},
+		"reduction": {offload.InvalidArgument, "combines by", func(g *Group, odd bool) Operation {
+			if odd {
+				return g.AllReduce(ones(offload.F32, 2), Max)
+			}
+			return g.AllReduce(ones(offload.F32, 2), Min)
+		}},
+		"reduction of parts": {offload.InvalidArgument, "combines by", func(g *Group, odd bool) Operation {
+			if odd {
+				return g.AllReduce(ones(offload.F32, wholeBytes), Max)
+			}
+			return g.AllReduce(ones(offload.F32, wholeBytes), Sum)
+		}},
+		// Only one rank receives from a rank whose operation differs. The barrier waits for a rank that waits for it.
+		"barrier": {offload.InvalidArgument, "calls", func(g *Group, odd bool) Operation {
+			if g.Rank() == 0 {
+				return g.Barrier()
+			}
+			run := g.Broadcast(0, nothing())
+			return func(ctx context.Context) ([]byte, error) {
+				d, err := run(ctx)
+				return d.Bytes, err
+			}
+		}},
 	} {
 		for rank, err := range job(t, 3, func(ctx context.Context, g *Group) error {
 			_, err := c.of(g, g.Rank() == 1)(ctx)

@@ -18,6 +18,14 @@ const (
 	Max
 )
 
+// String returns the name of a reduction.
+func (r Reduction) String() string {
+	if names := [...]string{"sum", "product", "min", "max"}; r >= 0 && int(r) < len(names) {
+		return names[r]
+	}
+	return "an unknown reduction"
+}
+
 // Reduces reports whether elements of a type can be reduced.
 func Reduces(t offload.Type) bool {
 	switch t {

@@ -15,26 +15,26 @@ import (
 type World struct {
 	links Links // nil for a process alone
 
-	mu     sync.Mutex
-	peers  []*peer
-	posted map[key][]*Receipt // messages that are expected of any process of a group
-	serial uint64             // number of the last message or receipt, which are counted together
-	lost   error              // a process is lost: all operations fail
-	used   bool               // Claim has been called, and the release that it returned has not
+	mu       sync.Mutex
+	peers    []*peer
+	posted   map[key][]*Receipt // messages that are expected of any process of a group
+	failures map[call]error     // collective operations that failed at another process
+	serial   uint64             // number of the last message or receipt, which are counted together
+	lost     error              // a process is lost: all operations fail
+	used     bool               // Claim has been called, and the release that it returned has not
 }
 
 // peer is a process of the job. The fields are guarded by the mutex of the world.
 type peer struct {
-	w        *World
-	rank     int
-	queue    []*sending
-	writing  bool           // a goroutine writes the queue
-	stream   io.WriteCloser // nil before the first message
-	arrived  map[key][]*parcel
-	posted   map[key][]*Receipt
-	failures map[call]error // collective operations that failed there
-	readers  int            // streams that have not ended
-	left     bool           // the process has ended its script
+	w       *World
+	rank    int
+	queue   []*sending
+	writing bool           // a goroutine writes the queue
+	stream  io.WriteCloser // nil before the first message
+	arrived map[key][]*parcel
+	posted  map[key][]*Receipt
+	readers int  // streams that have not ended
+	left    bool // the process has ended its script
 }
 
 // call identifies a collective operation.
@@ -42,13 +42,13 @@ type call struct{ context, number uint64 }
 
 // NewWorld returns the processes that links connect. Nil links are those of a process alone.
 func NewWorld(links Links) *World {
-	w := &World{links: links, posted: map[key][]*Receipt{}}
+	w := &World{links: links, posted: map[key][]*Receipt{}, failures: map[call]error{}}
 	size := 1
 	if links != nil {
 		size = links.Size()
 	}
 	for rank := range size {
-		w.peers = append(w.peers, &peer{w: w, rank: rank, arrived: map[key][]*parcel{}, posted: map[key][]*Receipt{}, failures: map[call]error{}})
+		w.peers = append(w.peers, &peer{w: w, rank: rank, arrived: map[key][]*parcel{}, posted: map[key][]*Receipt{}})
 	}
 	if links != nil {
 		links.Serve(w.accept, w.leave)
@@ -215,8 +215,8 @@ func (w *World) post(g *Group, from int, k key) *Receipt {
 		p.take(r)
 	case w.lost != nil:
 		r.settle(nil, w.lost)
-	case k.Call && p.failures[call{k.Context, k.Number}] != nil:
-		r.settle(nil, p.failures[call{k.Context, k.Number}])
+	case k.Call && w.failures[call{k.Context, k.Number}] != nil:
+		r.settle(nil, w.failures[call{k.Context, k.Number}])
 	case p.ended():
 		r.settle(nil, endedError(p.rank))
 	default:
@@ -234,19 +234,21 @@ func endedError(rank int) error {
 func (p *peer) ended() bool { return p.left && p.readers == 0 }
 
 // deliver hands a message to the receipt that waits for it, or keeps it. A message that a collective operation has failed ends all
-// receipts of this operation that wait for the sender.
+// receipts of this operation, also those that wait for other processes: these may wait for the sender.
 func (w *World) deliver(from int, m *parcel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.peers[from]
 	if m.Failed && m.Key.Call {
 		err := offload.Errorf(offload.Cancelled, m.Kind.String(), "the operation failed at rank %d: %s", from, m.data)
-		p.failures[call{m.Key.Context, m.Key.Number}] = err
-		for k, list := range p.posted {
-			if k.Call && k.Context == m.Key.Context && k.Number == m.Key.Number {
-				delete(p.posted, k)
-				for _, r := range list {
-					r.settle(nil, err)
+		w.failures[call{m.Key.Context, m.Key.Number}] = err
+		for _, p := range w.peers {
+			for k, list := range p.posted {
+				if k.Call && k.Context == m.Key.Context && k.Number == m.Key.Number {
+					delete(p.posted, k)
+					for _, r := range list {
+						r.settle(nil, err)
+					}
 				}
 			}
 		}
