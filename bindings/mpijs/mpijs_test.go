@@ -89,8 +89,11 @@ func TestErrors(t *testing.T) {
 		"mpi.allGather(device('cpu').buffer(struct({x: f32}), 2))":            "struct",
 		"mpi.allReduce(Int8Array.of(1), 'sum', { into: Int8Array.of(1, 2) })": "its place has 2 of i8",
 		"mpi.allReduce(Int8Array.of(1), 'sum', { into: Uint8Array.of(1) })":   "its place has 1 of u8",
-		"mpi.split(-1)":                                                       "the color must be",
-		"mpi.split(1, .5)":                                                    "the key must be an integer",
+		"(x => mpi.send(x, 0, { get tag() { x.buffer.resize(1); return 0 } }))(new Int8Array(new ArrayBuffer(2, { maxByteLength: 2 })))":  "transferred or resized during the call",
+		"(x => mpi.gather(x, { get root() { x.buffer.detached || x.buffer.transfer(); return 0 } }))(Int8Array.of(1))":                    "transferred or resized during the call",
+		"(x => mpi.allReduce(x, 'sum', { get into() { x.buffer.resize(4) } }))(new Int16Array(new ArrayBuffer(2, { maxByteLength: 4 })))": "transferred or resized during the call",
+		"mpi.split(-1)":    "the color must be",
+		"mpi.split(1, .5)": "the key must be an integer",
 	} {
 		_, err := run(t, rt, lang.Options{}, "await "+text)
 		if err == nil || !strings.Contains(err.Error(), want) {

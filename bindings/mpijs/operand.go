@@ -48,6 +48,9 @@ func (o *operand) payload(m *module, op string) (*ranks.Payload, error) {
 	p, set := ranks.NewPayload(o.typ, o.count)
 	if o.buffer == nil {
 		data, _, _ := element.TypedArray(o.value)
+		if len(data) != o.count*o.typ.Size() { // a getter of the options changed it
+			return nil, offload.Errorf(offload.InvalidArgument, op, "the memory of the typed array was transferred or resized during the call")
+		}
 		set(slices.Clone(data), nil)
 		return p, nil
 	}
@@ -82,7 +85,7 @@ func (o *operand) fill(op string, d ranks.Data) (goja.Value, error) {
 	if o.buffer == nil {
 		data, _, _ := element.TypedArray(o.value)
 		if len(data) != len(d.Bytes) {
-			return nil, offload.Errorf(offload.InvalidArgument, op, "the memory of the typed array was transferred elsewhere")
+			return nil, offload.Errorf(offload.InvalidArgument, op, "the memory of the typed array was transferred or resized")
 		}
 		copy(data, d.Bytes)
 		return o.value, nil
