@@ -82,3 +82,47 @@ run: the pool is closed
 		t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
 	}
 }
+
+// TestPoolQueues checks that what a task leaves on its queue, or the end of that queue, does not reach the next task.
+func TestPoolQueues(t *testing.T) {
+	var out strings.Builder
+	e := newEngineWith(t, lang.Options{Stdout: &out})
+	_, err := e.Run(context.Background(), "pool.js", `
+import { device, kernel, pool, i32 } from 'offload'
+const past = kernel((g, x) => { x[g.x + 100] = 1 }), add = kernel((g, x) => { x[g.x] += 1 })
+const shared = device('cpu:0').buffer(i32, 2)
+const sum = async ({ device, queue }) => {
+  const x = device.buffer(i32, 2, i => i, { queue })
+  add.launch({ size: 2, queue }, x)
+  return (await x.read()).join()
+}
+{
+  using p = pool(['cpu:0'], { tasks: 1 })
+  await p.run(({ queue }) => queue.close())
+  console.log(await p.run(sum))
+}
+const p = pool(['cpu:0'], { tasks: 1 })
+await p.run(({ queue }) => { past.launch({ size: 2, queue }, shared) })
+console.log(await p.run(sum))
+await p.run(async ({ queue }) => { const e = past.launch({ size: 2, queue }, shared); while (!e.done) await new Promise(done => setTimeout(done, 1)) })
+console.log(await p.run(sum))
+try { p.close() } catch (e) { console.log(e.code) }
+
+// A task may leave more commands than the pool keeps queues.
+const many = pool(['cpu:0'])
+const counts = device('cpu:0').buffer(i32, 1)
+await many.map(Array(100), (_, { queue }) => { add.launch({ size: 1, queue }, counts) })
+many.close()
+console.log(await counts.read())
+
+for (const close of [p => p.map(function* () { p.close(); yield 1 }(), x => x), p => p.run(() => 1, { get near() { p.close() } })])
+  console.log(await close(pool(['cpu:0'])).catch(e => e.message))
+`)
+	if err != nil {
+		t.Error(err)
+	}
+	const want = "1,2\n1,2\n1,2\nout-of-bounds\nInt32Array(1) [ 100 ]\nmap: the pool is closed\nrun: the pool is closed\n"
+	if out.String() != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
+	}
+}

@@ -396,6 +396,13 @@ func (q *Queue) WaitForSpace(ctx context.Context) error {
 	return located(q.bounded.WaitForSpace(ctx), q.device.id, q.object.Label)
 }
 
+// Closed reports whether a queue has been closed.
+func Closed(q *Queue) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}
+
 // Idle reports whether all commands have run.
 func (q *Queue) Idle() bool { return q.reached(q.issued.Load()) }
 

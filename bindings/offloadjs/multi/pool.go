@@ -24,7 +24,7 @@ type poolObject struct {
 	m       *Module
 	devices []*session.Device
 	idle    [][]*session.Queue // queues of completed tasks, per device
-	retired []*session.Queue   // queues of abandoned tasks
+	retired []*session.Queue   // queues of abandoned tasks, and those with a failure that their task has not awaited
 	tasks   *pool.Pool[*poolTask]
 	closed  bool
 	grows   bool // workers that join add devices
@@ -131,6 +131,9 @@ func (m *Module) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value, e
 	if err != nil {
 		return nil, err
 	}
+	if err := p.open(op); err != nil { // a getter of the options has closed it
+		return nil, err
+	}
 	promise, settle := m.Engine.Promise("task of a pool")
 	t := &poolTask{call: func(slot *goja.Object) (goja.Value, error) { return fn(goja.Undefined(), slot) }}
 	t.done = func(v goja.Value, err error) {
@@ -185,6 +188,9 @@ func (m *Module) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value, e
 		b.tasks, members = append(b.tasks, t), append(members, member)
 		return true
 	})
+	if failed == nil {
+		failed = p.open(op) // the items may have closed it
+	}
 	if failed != nil {
 		return nil, failed
 	}
@@ -201,9 +207,17 @@ func (m *Module) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value, e
 	return promise, nil
 }
 
-func (p *poolObject) function(op string, v goja.Value) (goja.Callable, error) {
+// open returns an error if the pool is closed.
+func (p *poolObject) open(op string) error {
 	if p.closed {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "the pool is closed")
+		return contract.Errorf(contract.InvalidArgument, op, "the pool is closed")
+	}
+	return nil
+}
+
+func (p *poolObject) function(op string, v goja.Value) (goja.Callable, error) {
+	if err := p.open(op); err != nil {
+		return nil, err
 	}
 	fn, ok := goja.AssertFunction(v)
 	if !ok {
@@ -329,10 +343,7 @@ func (p *poolObject) begin(t *poolTask) {
 // t.queue and t.clean.
 func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 	d := p.devices[t.member]
-	if idle := p.idle[t.member]; len(idle) > 0 {
-		t.queue = idle[len(idle)-1]
-		p.idle[t.member] = idle[:len(idle)-1]
-	} else {
+	if t.queue = p.reuse(t.member); t.queue == nil {
 		q, err := d.NewQueue(session.QueueOptions{Label: fmt.Sprintf("pool on %s", d.ID()), Owner: p.m.host.Owner()})
 		if err != nil {
 			return nil, err
@@ -346,6 +357,35 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 		return nil, err
 	}
 	return slot, slot.Set("queue", p.m.host.QueueObject(t.queue))
+}
+
+// busyQueues is the maximum number of queues of a member that are kept for commands that tasks have not awaited.
+const busyQueues = 16
+
+// reuse returns a queue of an ended task, or nil if a new one has to be made. Failures of commands that a task has not awaited
+// must not reach another task. So a queue with a failure is retired, and one with pending commands is kept until they have run;
+// only beyond busyQueues of them, reuse returns the oldest.
+func (p *poolObject) reuse(member int) (q *session.Queue) {
+	list := p.idle[member]
+	p.idle[member] = nil
+	for i := len(list) - 1; i >= 0; i-- {
+		idle := list[i].Idle() // before the failure, which a pending command may still add
+		switch {
+		case session.Closed(list[i]): // by the task
+		case list[i].Failure() != nil:
+			p.retired = append(p.retired, list[i])
+		case idle && q == nil:
+			q = list[i]
+		default:
+			p.idle[member] = append(p.idle[member], list[i])
+		}
+	}
+	slices.Reverse(p.idle[member])
+	if q == nil && len(p.idle[member]) > busyQueues {
+		q = p.idle[member][0]
+		p.idle[member] = p.idle[member][1:]
+	}
+	return q
 }
 
 // end settles a task unless it has ended. If its device was lost, it queues the task again instead, except after a failure of its
@@ -514,6 +554,9 @@ func (m *Module) closePool(p *poolObject) error {
 	p.closed = true
 	var first error
 	for _, q := range append(slices.Concat(p.idle...), p.retired...) {
+		if session.Closed(q) { // by a task
+			continue
+		}
 		if err := m.host.CloseQueue(q); err != nil && first == nil && contract.CodeOf(err) != contract.DeviceLost {
 			first = err
 		}
