@@ -81,6 +81,12 @@ for (const order of [undefined, 'any']) { // the order of views that share eleme
   sums.push([...await b.read(), ...await c.read()])
 }
 wrong('shared elements', sums[1], sums[0])
+const changing = [1, 2].map(n => device('cpu:0').buffer(i32, 2).fill(n)), floats = device('cpu:0').buffer(f32, 2)
+const [one] = changing
+let reads = 0
+Object.defineProperty(changing, 0, { get: () => reads++ ? floats : one })
+collective.allReduce(changing) // the elements of the array are read once
+wrong('changing elements', await one.read(), [3, 3])
 const whole = device('far:1/cpu:0').buffer(f32, 100, i => i)
 const parts = [10, 0, 50, 40].map((n, i) => device(ids[i]).buffer(f32, n))
 collective.scatter(whole, parts)

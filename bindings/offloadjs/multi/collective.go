@@ -49,28 +49,31 @@ func (m *Module) collective() *pool.Collective {
 }
 
 // member parses a buffer argument of a collective operation.
-func (m *Module) member(op, what string, v goja.Value) (*session.Buffer, error) {
+func (m *Module) member(op, what string, v goja.Value) (element.Buffer, error) {
 	b, ok := m.host.Elements(v)
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "%s must be a buffer, not %s", what, convert.Describe(v))
+		return b, contract.Errorf(contract.InvalidArgument, op, "%s must be a buffer, not %s", what, convert.Describe(v))
 	}
-	return b.Buffer, nil
+	return b, nil
 }
 
-// members parses an array of buffers.
-func (m *Module) members(op string, v goja.Value) (list []*session.Buffer, err error) {
+// members parses an array of buffers, and also returns the type of the first one.
+func (m *Module) members(op string, v goja.Value) (list []*session.Buffer, first element.Type, err error) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected an array of buffers, not %s", convert.Describe(v))
+		return nil, first, contract.Errorf(contract.InvalidArgument, op, "expected an array of buffers, not %s", convert.Describe(v))
 	}
 	m.VM.ForOf(o, func(v goja.Value) bool {
-		var b *session.Buffer
+		var b element.Buffer
 		if b, err = m.member(op, fmt.Sprintf("element %d", len(list)), v); err == nil {
-			list = append(list, b)
+			if len(list) == 0 {
+				first.Elem = b.Elem
+			}
+			list = append(list, b.Buffer)
 		}
 		return err == nil
 	})
-	return list, err
+	return list, first, err
 }
 
 // broadcast implements collective.broadcast(source, destinations).
@@ -79,20 +82,21 @@ func (m *Module) broadcast(op string, call goja.FunctionCall) error {
 	if err != nil {
 		return err
 	}
-	list, err := m.members(op, call.Argument(1))
+	list, _, err := m.members(op, call.Argument(1))
 	if err != nil {
 		return err
 	}
-	return m.collective().Broadcast(src, list)
+	return m.collective().Broadcast(src.Buffer, list)
 }
 
 // whole parses the arguments of scatter and gather: a buffer and its parts.
 func (m *Module) whole(op string, call goja.FunctionCall) (whole *session.Buffer, parts []*session.Buffer, err error) {
-	if whole, err = m.member(op, "the whole", call.Argument(0)); err != nil {
+	all, err := m.member(op, "the whole", call.Argument(0))
+	if err != nil {
 		return nil, nil, err
 	}
-	parts, err = m.members(op, call.Argument(1))
-	return whole, parts, err
+	parts, _, err = m.members(op, call.Argument(1))
+	return all.Buffer, parts, err
 }
 
 // scatter implements collective.scatter(whole, parts).
@@ -120,7 +124,7 @@ var reductions = later.Value[map[string]string]{Make: func() map[string]string {
 
 // allReduce implements collective.allReduce(buffers, operation?, options?).
 func (m *Module) allReduce(op string, call goja.FunctionCall) error {
-	list, err := m.members(op, call.Argument(0))
+	list, first, err := m.members(op, call.Argument(0))
 	if err != nil {
 		return err
 	}
@@ -140,8 +144,7 @@ func (m *Module) allReduce(op string, call goja.FunctionCall) error {
 	c := m.collective()
 	c.AnyOrder = order == "any"
 	return c.AllReduce(list, func() (*session.Library, error) {
-		first, _ := m.host.Elements(call.Argument(0).(*goja.Object).Get("0"))
-		return m.reducer(op, element.Type{Elem: first.Elem}, reductions.Get()[name])
+		return m.reducer(op, first, reductions.Get()[name])
 	})
 }
 
