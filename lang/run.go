@@ -260,8 +260,18 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	defer func() { e.running.scope = nil }()
 	outer := ctx
 	ctx, stop := e.begin(ctx, e.opts.Limits)
+	returned := false
+	defer func() {
+		if !returned { // a function of the program ended the goroutine, as FailNow of package testing does
+			e.limit.unwinder.Unwind()
+			e.running.exit = nil
+			e.abandon(errLeft)
+			stop()
+		}
+	}()
 	var err error
 	e.limit.share.Run(func() { err = body(ctx) })
+	returned = true
 	cause := context.Cause(ctx)
 	if _, cut := ended(err); cut || cause != nil || e.running.exit != nil {
 		e.limit.unwinder.Unwind()

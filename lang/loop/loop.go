@@ -135,6 +135,8 @@ const (
 )
 
 func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
+	var rest []task                    // after the callback that runs
+	defer func() { l.putBack(rest) }() // if the callback ends the goroutine
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -144,7 +146,10 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 		}
 		batch := l.take()
 		for i := range batch {
-			if err := l.turn(batch[i]); err != nil {
+			rest = batch[i+1:]
+			err := l.turn(batch[i])
+			rest = nil
+			if err != nil {
 				l.putBack(batch[i+1:])
 				return err
 			}
