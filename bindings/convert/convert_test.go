@@ -88,6 +88,25 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestDurations checks that a duration with whole nanoseconds stays the same as a number of milliseconds.
+func TestDurations(t *testing.T) {
+	e := engine(t)
+	for n := time.Duration(-3000); n < 3000; n++ {
+		for _, want := range []time.Duration{n * time.Microsecond, n, n*time.Second + 1} {
+			got := time.Duration(0)
+			if err := e.Do(context.Background(), func(vm *goja.Runtime) error {
+				v, err := Encode(e, want)
+				if err != nil {
+					return err
+				}
+				return Decode(vm, v, &got)
+			}); err != nil || got != want {
+				t.Fatalf("%v became %v: %v", want, got, err)
+			}
+		}
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
 	for _, c := range []struct{ script, path, message, hint string }{
 		{`{ must: true, stages: [{}, { size: 'big' }] }`, ".stages[1].size", `expected an integer, not the string "big"`, ""},
@@ -218,8 +237,20 @@ func TestDecodeMapsAndDates(t *testing.T) {
 	}
 }
 
+// hidden has a method of the pointer, and no field that scripts see.
+type hidden struct{ text string }
+
+func (h *hidden) MarshalText() ([]byte, error) { return []byte(h.text), nil }
+
 func TestEncode(t *testing.T) {
 	e := engine(t)
+	type samples []float32
+	type level uint8
+	many, all := map[string]int{}, ""
+	for i := range 20 {
+		name := string(rune('a' + i))
+		many[name], all = i, all+fmt.Sprintf(",%q:%d", name, i)
+	}
 	for _, c := range []struct {
 		value any
 		want  string
@@ -228,6 +259,9 @@ func TestEncode(t *testing.T) {
 		{[]float32{1, 2}, "Float32Array:1,2"}, {[]string{"a"}, `["a"]`}, {[2]int{1, 2}, "[1,2]"}, {map[string]int{"k": 1}, `{"k":1}`},
 		{stage{Name: "n", Size: 2}, `{"name":"n","size":2,"scale":0,"weights":Float64Array:,"next":null}`},
 		{time.Second, "1000"}, {errors.New("bad"), "Error: bad"}, {netip.MustParseAddr("10.0.0.1"), `"10.0.0.1"`}, {big.NewInt(5), "5n"},
+		{samples{1, 2}, "Float32Array:1,2"}, {[]level{1}, "[1]"}, {[]samples{{1}, nil}, "[Float32Array:1,Float32Array:]"}, {many, "{" + all[1:] + "}"},
+		{*big.NewInt(5), "5n"}, {[]big.Int{*big.NewInt(-6)}, "[-6n]"}, {struct{ N big.Int }{*big.NewInt(7)}, `{"n":7n}`},
+		{hidden{"x"}, `"x"`}, {[]hidden{{"x"}}, `["x"]`}, {map[string]hidden{"k": {"x"}}, `{"k":"x"}`}, {*big.NewFloat(1.5), `"1.5"`},
 	} {
 		err := e.Do(context.Background(), func(vm *goja.Runtime) error {
 			v, err := Encode(e, c.value)
@@ -355,7 +389,7 @@ func TestFunc(t *testing.T) {
 
 func TestFuncRefuses(t *testing.T) {
 	e := engine(t)
-	for _, fn := range []any{7, func(chan int) {}, func() (int, int) { return 1, 2 }, func() complex64 { return 1 }, (func())(nil)} {
+	for _, fn := range []any{7, func(chan int) {}, func() (int, int) { return 1, 2 }, func() complex64 { return 1 }, (func())(nil), func(func(int) int) {}, func(int, ...error) {}, func(fmt.Stringer) {}} {
 		if _, err := Func(e, "f", fn); err == nil {
 			t.Errorf("%T was accepted", fn)
 		}

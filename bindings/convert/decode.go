@@ -96,6 +96,13 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 	switch {
 	case t == typeBigInt && !missing:
 		return d.bigInt(v, dst, at)
+	case t == typeBigInt.Elem() && !missing:
+		n := reflect.New(typeBigInt).Elem()
+		err := d.bigInt(v, n, at)
+		if err == nil {
+			dst.Set(n.Elem())
+		}
+		return err
 	case t.Kind() == reflect.Pointer:
 		if missing {
 			dst.SetZero()
@@ -251,7 +258,7 @@ func (d *decoder) duration(v goja.Value, dst reflect.Value, at *path) *Error {
 		return nil
 	case int64, float64:
 		if ms := v.ToFloat(); math.Abs(ms) < most {
-			dst.SetInt(int64(ms * float64(time.Millisecond)))
+			dst.SetInt(int64(math.Round(ms * float64(time.Millisecond)))) // 1.001 ms are 1000999.9999999999 ns
 			return nil
 		}
 	}

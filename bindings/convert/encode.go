@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +16,11 @@ import (
 	"github.com/orepl/orepl/lang/typedarray"
 )
 
-// Encode converts a Go value to a script's value. Structs and maps become objects. Slices of floats and of integers of 8 to 32
-// bits become typed arrays, other slices arrays. Functions become functions, and nil becomes null. A *big.Int, and any integer
-// that a Number would round, becomes a BigInt. Durations become milliseconds, times Dates, errors Errors, and types with
-// MarshalText strings. A secret is an error. The result shares no memory with Go. Encode must run on the engine's goroutine.
+// Encode converts a Go value to a script's value. Structs and maps become objects, those of maps with sorted keys. Slices of
+// floats and of integers of 8 to 32 bits become typed arrays, other slices arrays. Functions become functions, and nil becomes
+// null. A *big.Int, and any integer that a Number would round, becomes a BigInt. Durations become milliseconds, times Dates, errors
+// Errors, and types with MarshalText strings. For structs that also counts if the method is one of the pointer. A secret is an
+// error. The result shares no memory with Go. Encode must run on the engine's goroutine.
 func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil
@@ -89,6 +91,11 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 		text, err := v.MarshalText()
 		return vm.ToValue(string(text)), err
 	}
+	if hasTextOfPointer(x.Type()) {
+		p := reflect.New(x.Type()) // the methods are those of the pointer
+		p.Elem().Set(x)
+		return c.value(p, at)
+	}
 	switch x.Kind() {
 	case reflect.String:
 		return vm.ToValue(x.String()), nil
@@ -113,6 +120,11 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 		return encodeScalar(vm, x), nil
 	}
 	return nil, at.fail("a script cannot have a value of the Go type %s", x.Type())
+}
+
+// hasTextOfPointer reports whether t is a struct type whose pointers are a *big.Int or have a method MarshalText.
+func hasTextOfPointer(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(typeTextMarshaler) // as *big.Int does
 }
 
 // encodeScalar converts a boolean or a number.
@@ -152,6 +164,9 @@ func (c *encoder) list(x reflect.Value, at *path) (goja.Value, error) {
 
 // typedArray copies a slice of numbers to a typed array. It returns nil for other slices.
 func typedArray(e *lang.Engine, x reflect.Value) (goja.Value, error) {
+	if x.Type().Name() != "" { // such as type Samples []float32
+		x = x.Convert(reflect.SliceOf(x.Type().Elem()))
+	}
 	switch s := x.Interface().(type) {
 	case []int8:
 		return cloned(e, s)
@@ -182,7 +197,9 @@ func (c *encoder) mapping(x reflect.Value, at *path) (goja.Value, error) {
 		return nil, at.fail("a script cannot have a Go map whose keys are %s", x.Type().Key())
 	}
 	o := c.engine.VM().NewObject()
-	for _, key := range x.MapKeys() {
+	keys := x.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	for _, key := range keys {
 		v, err := c.value(x.MapIndex(key), &path{at, key.String()})
 		if err != nil {
 			return nil, err

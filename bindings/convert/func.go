@@ -51,11 +51,16 @@ func signatureOf(name string, fn any) (*signature, error) {
 			s.context = true
 			continue
 		case t.IsVariadic() && i == t.NumIn()-1:
-			s.last = in.Elem()
+			in = in.Elem()
+			s.last = in
 		default:
 			s.params = append(s.params, in)
 		}
-		if err := fits(in); err != nil {
+		err := fits(in)
+		if in != typeValue && (in.Kind() == reflect.Func || in.Kind() == reflect.Interface && in.NumMethod() > 0) {
+			err = fmt.Errorf("a script cannot pass a value of the Go type %s", in)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("parameter %d of %s: %w", i+1, name, err)
 		}
 	}
@@ -73,6 +78,12 @@ func signatureOf(name string, fn any) (*signature, error) {
 		}
 	}
 	return s, nil
+}
+
+// CheckFunc returns an error if fn is no function that [Func] wraps.
+func CheckFunc(name string, fn any) error {
+	_, err := signatureOf(name, fn)
+	return err
 }
 
 // Func wraps a Go function as a script function. fn has at most one result, and may have an error after it. Other functions,

@@ -54,7 +54,7 @@ func Signature(fn any, async bool) string {
 
 func typeScript(t reflect.Type, depth int) string {
 	switch {
-	case t == typeBigInt:
+	case t == typeBigInt, t == typeBigInt.Elem():
 		return "bigint"
 	case t == typeDuration:
 		return "number"
@@ -62,7 +62,7 @@ func typeScript(t reflect.Type, depth int) string {
 		return "Date"
 	case t == typeError:
 		return "Error"
-	case t.Implements(typeTextMarshaler):
+	case t.Implements(typeTextMarshaler), hasTextOfPointer(t):
 		return "string"
 	case depth > 4: // recursive types end here
 		return "any"
