@@ -109,7 +109,10 @@ func SettingsOf[T any](defaults T) (*Settings[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Settings[T]{Value: defaults, defaults: defaults, fields: fields, from: map[string]string{}}, nil
+	s := &Settings[T]{Value: defaults, defaults: defaults, fields: fields, from: map[string]string{}}
+	config.Detach(reflect.ValueOf(&s.Value).Elem())
+	config.Detach(reflect.ValueOf(&s.defaults).Elem())
+	return s, nil
 }
 
 // Schema returns the settings as JSON Schema (draft 2020-12) with a title. [Load] accepts a file that the schema accepts and that
@@ -194,7 +197,9 @@ func FromScript(e *Engine, path string) Source {
 				continue
 			}
 			one := reflect.New(f.Type)
-			one.Elem().Set(f.Of(to))
+			if !f.IsSimplePointer() { // else the value would be stored in the variable of the defaults
+				one.Elem().Set(f.Of(to))
+			}
 			if err := v.Decode(ctx, one.Interface()); err != nil {
 				kind, _ := v.Kind(ctx) // else unknown, which is no kind
 				failed = append(failed, misfitOf(f, fields, v.place(path), kind, err))
@@ -475,7 +480,8 @@ func misspelt(prefix string, fields []config.Field) (failed []error) {
 // in returns a function that returns the file as the place of each setting.
 func in(file string) func(*config.Field) string { return func(*config.Field) string { return file } }
 
-// variable returns the name of a field's environment variable.
+// variable returns the name of a field's environment variable. A word begins at each upper-case letter, but capitals in a row are one
+// word: BASE_URL is the field baseURL, and URL_OF_X the field urlOfX.
 func variable(prefix string, path []string) string {
 	var b strings.Builder
 	for i, part := range path {
@@ -483,7 +489,7 @@ func variable(prefix string, path []string) string {
 			b.WriteByte('_')
 		}
 		for j, r := range part {
-			if j > 0 && r >= 'A' && r <= 'Z' {
+			if j > 0 && isCapital(part, j) && (!isCapital(part, j-1) || j+1 < len(part) && !isCapital(part, j+1)) {
 				b.WriteByte('_')
 			}
 			b.WriteString(strings.ToUpper(string(r)))
@@ -494,6 +500,9 @@ func variable(prefix string, path []string) string {
 	}
 	return prefix + "_" + b.String()
 }
+
+// isCapital reports whether the byte at i is a letter of A to Z.
+func isCapital(name string, i int) bool { return name[i] >= 'A' && name[i] <= 'Z' }
 
 // FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set,
 // whose other flags are parsed, too. The flag of a list or map replaces the value of earlier sources, and adds to it if

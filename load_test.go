@@ -9,7 +9,9 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -471,5 +473,90 @@ func TestGoValues(t *testing.T) {
 		if _, err := orepl.Load(t.Context(), settings{}, orepl.FromValues("v", values, nil)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+type chain struct {
+	Size int
+	Next *chain
+}
+
+// TestDefaultsStay checks that no source changes what the defaults of a program point to, nor what the settings say of them.
+func TestDefaultsStay(t *testing.T) {
+	type group struct {
+		Size  int
+		Names []string
+		Tags  map[string]int
+	}
+	type settings struct {
+		Group *group
+		Count *int
+		Chain *chain
+		Lock  *sync.Mutex // no setting
+	}
+	e := engine(t, open(t), orepl.EngineOptions{})
+	t.Setenv("STAY_GROUP_SIZE", "3")
+	t.Setenv("STAY_COUNT", "4")
+	for name, source := range map[string]orepl.Source{
+		"environment": orepl.FromEnvironment("STAY"),
+		"flags":       orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), []string{"-group.size=3", "-count=4"}),
+		"script":      orepl.FromScript(e, write(t, "s.js", "export const group = { size: 3, names: ['b'], tags: { b: 2 } }, count = 4, chain = { next: { size: 9 } }")),
+		"values":      orepl.FromValues("v", map[string]any{"group": map[string]any{"size": 3}, "count": 4}, nil),
+		"a failure":   orepl.FromScript(e, write(t, "f.js", "export const group = { size: 3, names: 5 }, count = 4")),
+	} {
+		count, lock := 1, &sync.Mutex{}
+		from := settings{&group{1, []string{"a"}, map[string]int{"a": 1}}, &count, &chain{1, &chain{2, nil}}, lock}
+		s, err := orepl.Load(t.Context(), from, source)
+		if want := (group{1, []string{"a"}, map[string]int{"a": 1}}); !reflect.DeepEqual(*from.Group, want) || count != 1 || from.Chain.Next.Size != 2 {
+			t.Errorf("%s: the defaults became %+v, %d, %+v", name, *from.Group, count, *from.Chain.Next)
+		}
+		if name == "a failure" {
+			if err == nil {
+				t.Error("the failure loads")
+			}
+			continue
+		}
+		if err != nil || s.Value.Group.Size != 3 || *s.Value.Count != 4 || s.Value.Chain.Size != 1 || s.Value.Lock != lock {
+			t.Errorf("%s: %v, %v", name, s, err)
+		} else if text := s.Markdown(); !strings.Contains(text, "| `group.size` | number \\| bigint | `1` |") {
+			t.Errorf("%s: the default is not that of the program:\n%s", name, text)
+		}
+	}
+	ring := &chain{Size: 1}
+	ring.Next = ring
+	if s, err := orepl.Load(t.Context(), struct{ Ring *chain }{ring}); err != nil || s.Value.Ring == ring || s.Value.Ring.Next != s.Value.Ring {
+		t.Errorf("a ring: %v", err)
+	}
+}
+
+// TestCapitals checks the variables of names with capitals in a row, and bounds of integers of any size.
+func TestCapitals(t *testing.T) {
+	type settings struct {
+		BaseURL, URLOfX, Max2D string
+		Limit                  *big.Int `check:"min=-5 max=18446744073709551616"`
+		Bare                   big.Int  `check:"max=7"`
+	}
+	t.Setenv("CAP_BASE_URL", "a")
+	t.Setenv("CAP_URL_OF_X", "b")
+	t.Setenv("CAP_MAX2_D", "c")
+	t.Setenv("CAP_LIMIT", "18446744073709551616")
+	t.Setenv("CAP_BARE", "-8")
+	s, err := orepl.Load(t.Context(), settings{}, orepl.FromEnvironment("CAP"))
+	if err != nil || s.Value.BaseURL+s.Value.URLOfX+s.Value.Max2D != "abc" {
+		t.Fatal(s, err)
+	}
+	if text := string(s.Schema("x")); !strings.Contains(text, `"maximum": 18446744073709551616`) || !strings.Contains(text, `"minimum": -5`) {
+		t.Error(text)
+	}
+	t.Setenv("CAP_LIMIT", "18446744073709551617")
+	t.Setenv("CAP_BARE", "8")
+	_, err = orepl.Load(t.Context(), settings{}, orepl.FromEnvironment("CAP"))
+	if err == nil || !strings.Contains(err.Error(), "limit is 18446744073709551617, which breaks the rule max=18446744073709551616") || !strings.Contains(err.Error(), "bare is 8") {
+		t.Error(err)
+	}
+	e := engine(t, open(t), orepl.EngineOptions{})
+	s, err = orepl.Load(t.Context(), settings{}, orepl.FromScript(e, write(t, "s.js", "export const limit = 2n ** 64n, bare = -9n")))
+	if err != nil || s.Value.Limit.BitLen() != 65 || s.Value.Bare.Int64() != -9 {
+		t.Error(s, err)
 	}
 }

@@ -87,6 +87,46 @@ func (f *Field) isAbsent(v reflect.Value) bool {
 	return false
 }
 
+// Detach replaces the pointers to structs of settings in a struct variable by pointers to copies. A source that sets their fields
+// then does not change the program's defaults.
+func Detach(v reflect.Value) { detach(v, map[any]reflect.Value{}) }
+
+// detach is Detach for any variable. copies has the copies by pointer, since pointers may form a ring.
+func detach(v reflect.Value, copies map[any]reflect.Value) {
+	group := v.Type()
+	if group.Kind() == reflect.Pointer {
+		group = group.Elem()
+	}
+	if !isGroup(group) {
+		return
+	}
+	fields := convert.Fields(group)
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() || len(fields) == 0 { // such as a *sync.Mutex
+			return
+		}
+		old := v.Interface()
+		known, ok := copies[old]
+		if !ok {
+			known = reflect.New(group)
+			known.Elem().Set(v.Elem())
+			copies[old] = known
+		}
+		if v.Set(known); ok {
+			return
+		}
+		v = known.Elem()
+	}
+	for _, f := range fields {
+		detach(v.FieldByIndex(f.Index), copies)
+	}
+}
+
+// IsSimplePointer reports whether the field is a pointer, but not to a struct of settings.
+func (f *Field) IsSimplePointer() bool {
+	return f.Type.Kind() == reflect.Pointer && !isGroup(f.Type.Elem())
+}
+
 // IsMissing reports whether a field that no source has set is missing: a source must set it, and no struct around it is absent.
 func (f *Field) IsMissing(v reflect.Value) bool { return f.Required && !f.isAbsent(v) }
 
@@ -355,6 +395,9 @@ func literal(v reflect.Value) string {
 	}
 	_, prints := v.Interface().(fmt.Stringer)
 	switch {
+	case v.Type() == typeBigInt:
+		n := v.Interface().(big.Int)
+		return n.String()
 	case prints && (v.Kind() != reflect.Pointer || !v.IsNil()):
 		return fmt.Sprint(v.Interface())
 	case (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil():
@@ -521,6 +564,9 @@ func textOf(v reflect.Value) string {
 // number returns the exact value of a number or duration; NaN has none.
 func number(v reflect.Value) (*big.Float, bool) {
 	switch {
+	case v.Type() == typeBigInt:
+		n := v.Interface().(big.Int)
+		return new(big.Float).SetInt(&n), true
 	case v.CanInt():
 		return new(big.Float).SetInt64(v.Int()), true
 	case v.CanUint():

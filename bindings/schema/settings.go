@@ -195,7 +195,7 @@ func (n *node) restrict(r config.Rule, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	number := t != typeDuration && t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64
+	number := t == typeBigInt || t != typeDuration && t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64
 	switch {
 	case r.Name == "min" && number:
 		n.Minimum = numeral(r.Value, t)
@@ -236,7 +236,7 @@ func (n *node) restrict(r config.Rule, t reflect.Type) {
 
 // numeral returns the number that a rule writes as Go does, such as 0x10.
 func numeral(text string, t reflect.Type) any {
-	if t.Kind() >= reflect.Float32 {
+	if t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 {
 		x, _ := strconv.ParseFloat(text, t.Bits()) // the rule was parsed before
 		return x
 	}
