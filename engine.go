@@ -182,13 +182,17 @@ func (r *Runtime) modules(opts *EngineOptions) (*bindings.Registry, error) {
 }
 
 func (e *Engine) setGlobal(name string, value any) error {
-	return e.lang.Do(context.Background(), func(vm *goja.Runtime) error {
+	err := e.lang.Do(context.Background(), func(vm *goja.Runtime) error {
 		v, err := convert.EncodeNamed(e.lang, name, value)
 		if err != nil {
-			return fmt.Errorf("the global %s: %w", name, err)
+			return err
 		}
 		return vm.Set(name, v)
 	})
+	if err != nil {
+		return fmt.Errorf("the global %s: %w", name, err)
+	}
+	return nil
 }
 
 // usable returns an error for an engine that [Runtime.Engine] did not return.

@@ -228,6 +228,29 @@ func TestOptionsChecked(t *testing.T) {
 	}
 }
 
+// TestModulesChecked makes engines with modules and globals that scripts cannot have.
+func TestModulesChecked(t *testing.T) {
+	rt := open(t)
+	var none func()
+	for want, functions := range map[string][]orepl.Function{
+		`two exports named "a"`:                    {{Name: "a", Func: func() {}}, {Name: "a", Func: func() int { return 1 }}},
+		`two exports named "value"`:                {{Name: "value", Func: func() {}}},
+		"Func of m.f is nil":                       {{Name: "f", Func: none}},
+		"a script cannot have a value":             {{Name: "f", Func: func(chan int) {}}},
+		"cannot pass a value of the Go type error": {{Name: "f", Func: func(int, error) {}}},
+		"the Go type func(int)":                    {{Name: "f", Func: func(...func(int)) {}, Async: true}},
+		"m.f returns 2 results":                    {{Name: "f", Func: func() (int, int) { return 1, 2 }}},
+	} {
+		_, err := rt.Engine(orepl.EngineOptions{Modules: []orepl.Module{{Name: "m", Functions: functions, Values: map[string]any{"value": 1}}}})
+		if diag.Code(err) != "invalid-argument" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if _, err := rt.Engine(orepl.EngineOptions{Globals: map[string]any{"undefined": 1}}); err == nil || !strings.Contains(err.Error(), "the global undefined: ") {
+		t.Error(err)
+	}
+}
+
 // TestSourcesChecked passes values that are no sources of settings, or cannot be.
 func TestSourcesChecked(t *testing.T) {
 	type settings struct{ Addr, Port string }

@@ -50,15 +50,30 @@ func bound(modules []Module) ([]bindings.Module, error) {
 	return list, nil
 }
 
-// binding converts the module to one of package bindings. A function without a name, or with a Func that is no function, is an
-// error.
+// binding converts the module to one of package bindings. A function without a name, or with a Func that is nil or no function, is
+// an error. So is one with parameters or results that scripts cannot have, and so are two exports of one name.
 func (m Module) binding() (bindings.Module, error) {
+	known := map[string]bool{}
+	for name := range m.Values {
+		known[name] = true
+	}
 	for _, f := range m.Functions {
+		if known[f.Name] {
+			return bindings.Module{}, contract.Errorf(contract.InvalidArgument, "module", "the module %q has two exports named %q", m.Name, f.Name)
+		}
+		known[f.Name] = true
 		if f.Name == "" || f.Func == nil {
 			return bindings.Module{}, fmt.Errorf("a function of module %q lacks its name or its Go function", m.Name)
 		}
-		if v := reflect.ValueOf(f.Func); v.Kind() != reflect.Func || v.IsNil() {
+		if v := reflect.ValueOf(f.Func); v.Kind() != reflect.Func {
 			return bindings.Module{}, contract.Errorf(contract.InvalidArgument, "module", "Func of %s.%s is %T, which is no function", m.Name, f.Name, f.Func)
+		} else if v.IsNil() {
+			return bindings.Module{}, contract.Errorf(contract.InvalidArgument, "module", "Func of %s.%s is nil", m.Name, f.Name)
+		}
+		if !f.isNative() {
+			if err := convert.CheckFunc(m.Name+"."+f.Name, f.Func); err != nil {
+				return bindings.Module{}, contract.Errorf(contract.InvalidArgument, "module", "%v", err)
+			}
 		}
 	}
 	return bindings.Module{Module: lang.Module{Name: m.Name, Instantiate: m.instantiate}, Help: m.Help, Types: m.Types, Entries: m.entries}, nil
@@ -96,6 +111,15 @@ func (m Module) instantiate(e *lang.Engine) (*goja.Object, error) {
 		x.Set(name, v)
 	}
 	return x.Done()
+}
+
+// isNative reports whether the function takes values of the interpreter as they are.
+func (f *Function) isNative() bool {
+	switch f.Func.(type) {
+	case lang.NativeFunc, func(goja.FunctionCall) (goja.Value, error):
+		return true
+	}
+	return false
 }
 
 func (f *Function) native(e *lang.Engine, name string) (lang.NativeFunc, error) {
