@@ -8,12 +8,26 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
+	"github.com/ebitengine/purego"
 	"golang.org/x/sys/unix"
 )
 
 // Network identifies this process's network.
 func Network() any { return network() }
+
+// Yields reports whether MPI's calls yield the core of a host that has connected. Only Open MPI has the variable.
+func Yields() (bool, error) {
+	if _, err := start(hostRole, nil); err != nil {
+		return false, err
+	}
+	at, err := purego.Dlsym(purego.RTLD_DEFAULT, "opal_progress_yield_when_idle")
+	if err != nil {
+		return false, err
+	}
+	return **(**bool)(unsafe.Pointer(&at)), nil
+}
 
 // Unread serves streams as a worker that reads the first stream only after the second one has ended.
 func Unread() error {

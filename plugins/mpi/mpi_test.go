@@ -43,6 +43,11 @@ func TestMain(m *testing.M) {
 		"pool":    pooled,
 		"idle":    func() error { return nil }, // a host that uses no device
 		"quiet":   mpi.Quiet,
+		"yields": func() error {
+			on, err := mpi.Yields()
+			fmt.Println("yields:", on)
+			return err
+		},
 		"network": func() error { fmt.Printf("%x\n", mpi.Network()); return nil },
 		"alone":   func() error { _, err := mpi.New().Open(context.Background()); return err },
 	}
@@ -488,6 +493,24 @@ func TestNetwork(t *testing.T) {
 	}
 	if apart := network("unshare", "-n"); apart == here {
 		t.Error("a process in another network seems to be in this one")
+	}
+}
+
+// TestYields checks that Open MPI does not yield in each call, although processes outnumber the slots, unless the user says so.
+func TestYields(t *testing.T) {
+	hosts := filepath.Join(t.TempDir(), "hosts")
+	if err := os.WriteFile(hosts, []byte("localhost slots=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OMPI_MCA_orte_default_hostfile", hosts)
+	for _, want := range []bool{false, true} {
+		if want {
+			t.Setenv("OMPI_MCA_mpi_yield_when_idle", "1")
+		}
+		out, err := job(t, "mpirun.openmpi", nil, "yields", "worker")
+		if line := fmt.Sprintf("yields: %v\n", want); err != nil || !strings.Contains(string(out), line) {
+			t.Errorf("no %q: %v\n%s", line, err, out)
+		}
 	}
 }
 

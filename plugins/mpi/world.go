@@ -125,6 +125,7 @@ func (w *world) run(ready chan<- error) {
 	var err error
 	if w.lib, err = libmpi.Open(); err == nil {
 		err = w.introduce()
+		w.lib.Poll()
 	}
 	ready <- err
 	if err != nil {

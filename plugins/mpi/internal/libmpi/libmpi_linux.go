@@ -56,6 +56,7 @@ type Library struct {
 	anyRank  int32
 	anyTag   int32
 	requests uintptr // MPI_REQUEST_NULL
+	yields   uintptr // Open MPI's function that sets whether a call without progress yields; 0 for MPICH
 
 	failed []*Request // their memory stays pinned
 
@@ -128,6 +129,9 @@ func (l *Library) initialize(handle uintptr) error {
 			if *to, err = purego.Dlsym(handle, name); err != nil {
 				return err
 			}
+		}
+		if os.Getenv("OMPI_MCA_mpi_yield_when_idle") == "" { // otherwise the user has chosen
+			l.yields, _ = purego.Dlsym(handle, "opal_progress_set_yield_when_idle")
 		}
 	}
 	text := make([]byte, 8192)
@@ -279,8 +283,19 @@ func (l *Library) probe(from, with int32) (rank, tag, size int, ok bool, err err
 	return int(status[2]), int(status[3]), int(status[0]), true, nil
 }
 
+// Poll tells Open MPI not to yield the core in each call that finds nothing, as it does by default where processes outnumber cores.
+// The caller then yields itself. It has no effect if the variable OMPI_MCA_mpi_yield_when_idle is set.
+func (l *Library) Poll() { l.setYields(0) }
+
+func (l *Library) setYields(on uintptr) {
+	if l.yields != 0 {
+		purego.SyscallN(l.yields, on)
+	}
+}
+
 // Finalize finalizes MPI. It is collective.
 func (l *Library) Finalize() error {
+	l.setYields(1) // it waits in a loop
 	if c := l.call(mpiFinalize); c != 0 {
 		return l.failure("MPI_Finalize", c)
 	}

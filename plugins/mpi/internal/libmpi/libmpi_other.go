@@ -22,7 +22,7 @@ var errPlatform = errors.New(process.Lacking("MPI is used on Linux, on x86-64 an
 // Abort does nothing in this build.
 func Abort(string) {}
 
-// Open returns an error in this build, as do all methods.
+// Open returns an error in this build, as do all methods that can.
 func Open() (*Library, error) { return nil, errPlatform }
 
 func (*Library) Gather([]byte) ([]byte, error)                    { return nil, errPlatform }
@@ -33,4 +33,9 @@ func (*Library) Probe() (rank, tag, size int, ok bool, err error) { return 0, 0,
 
 // ProbeFor returns an error in this build.
 func (*Library) ProbeFor(rank, tag int) (size int, ok bool, err error) { return 0, false, errPlatform }
-func (*Library) Finalize() error                                       { return errPlatform }
+
+// Poll does nothing in this build.
+func (*Library) Poll() {}
+
+// Finalize returns an error in this build.
+func (*Library) Finalize() error { return errPlatform }
