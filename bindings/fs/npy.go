@@ -152,20 +152,28 @@ func foreignElements(descr string) error {
 }
 
 // setShape parses the extents in list and returns the number of elements, which must not exceed most, the number of bytes after
-// the header.
+// the header. If an extent is 0, the others may be of any size.
 func (n *npyFile) setShape(list string, most int) (count int, err error) {
-	count = 1
 	for field := range strings.SplitSeq(list, ",") {
 		field = strings.TrimSuffix(strings.TrimSpace(field), "L") // the suffix of long integers in Python 2
 		if field == "" {
 			continue
 		}
 		d, err := strconv.ParseUint(field, 10, 53)
-		if err != nil || d > 0 && count > most/int(d) || len(n.shape) == maxRank {
+		if err != nil || len(n.shape) == maxRank {
 			return 0, fmt.Errorf("the shape (%s) does not fit the file", list)
 		}
 		n.shape = append(n.shape, int(d))
-		count *= int(d)
+	}
+	if slices.Contains(n.shape, 0) {
+		return 0, nil
+	}
+	count = 1
+	for _, d := range n.shape {
+		if count > most/d {
+			return 0, fmt.Errorf("the shape (%s) does not fit the file", list)
+		}
+		count *= d
 	}
 	return count, nil
 }

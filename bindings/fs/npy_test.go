@@ -34,6 +34,8 @@ func TestParseNPY(t *testing.T) {
 		"one dimension": {npy(1, header("<i2", "False", "3,"), "010002000300"), "<i2", "Int16Array", []int{3}, "010002000300"},
 		"none":          {npy(1, header("<i2", "False", ""), "0100"), "<i2", "Int16Array", nil, "0100"},
 		"empty":         {npy(1, header("<f8", "False", "0, 3"), ""), "<f8", "Float64Array", []int{0, 3}, ""},
+		"empty rows":    {npy(1, header("<f8", "True", "5, 0"), ""), "<f8", "Float64Array", []int{5, 0}, ""},
+		"empty, great":  {npy(1, header("<i2", "False", "9007199254740991, 2, 0"), ""), "<i2", "Int16Array", []int{9007199254740991, 2, 0}, ""},
 		"Fortran":       {npy(1, header("|u1", "True", "2, 3"), "010402050306"), "|u1", "Uint8Array", []int{2, 3}, "010203040506"},
 		"Fortran in 3":  {npy(1, header("<u2", "True", "2, 1, 2"), "0100020003000400"), "<u2", "Uint16Array", []int{2, 1, 2}, "0100030002000400"},
 		"big-endian":    {npy(1, header(">u4", "False", "2,"), "0000000100000203"), "<u4", "Uint32Array", []int{2}, "0100000003020000"},
