@@ -149,8 +149,9 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 const words = "const [w0, w1, w2, w3] = philox(g.x, 0, 0, 0, seed, seedHigh); "
 
 // Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has
-// precision. Integers need integers from and to, with from < to and a difference of at most 2⁵³. Values that t does not hold wrap. Booleans are true with a
-// probability of one half, whatever from and to are. Element i is a function of the seed and i, by the generator Philox.
+// precision. They round from and to, whose difference must be finite in the type. Integers need integers from and to, with
+// from < to and a difference of at most 2⁵³. Values that t does not hold wrap. Booleans are true with a probability of one half,
+// whatever from and to are. Element i is a function of the seed and i, by the generator Philox.
 func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Array, error) {
 	seeds := []arg{u32(uint32(seed)), u32(uint32(seed >> 32))}
 	unit := map[ir.Type]string{
@@ -163,9 +164,12 @@ func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Arra
 	case t.IsFloat() && from == 0 && to == 1:
 		return r.create("random", t, dims, "(g, out, seed, seedHigh) => { "+words+"out[g.x] = "+unit+" }", nil, seeds...)
 	case t.IsFloat():
-		v := MeanType(t)
-		return r.create("random", t, dims, "(g, out, seed, seedHigh, from, range) => { "+words+"out[g.x] = from + "+unit+" * range }", nil,
-			append(seeds, number(v, numberBits(v, from)), number(v, numberBits(v, to-from)))...)
+		v, limit := MeanType(t), "min" // a sum that rounds to the end of the range becomes the number before it
+		if to < from {
+			limit = "max"
+		}
+		return r.create("random", t, dims, "(g, out, seed, seedHigh, from, range, last) => { "+words+"out[g.x] = Math."+limit+"(from + "+unit+" * range, last) }", nil,
+			append(seeds, number(v, numberBits(v, from)), number(v, numberBits(v, to-from)), number(v, numberBits(v, scalar.Towards(t, to, from))))...)
 	}
 	if from != math.Trunc(from) || to != math.Trunc(to) || !(to > from) || to-from > 1<<53 {
 		return Array{}, offload.Errorf(offload.InvalidArgument, "random", "integers need a range of integers, not [%s, %s)", scalar.Text(from), scalar.Text(to)).

@@ -33,15 +33,15 @@ func constructors() []constructor {
 				if c.err == nil && count < 0 {
 					c.fail("count is %d; it must be 0 or more", count)
 				}
-				if d := to - from; c.err == nil && (math.IsNaN(d) || math.IsInf(d, 0)) {
-					c.fail("from %s to %s is no range of finite length", scalar.Text(from), scalar.Text(to))
+				if c.err == nil && t.IsFloat() {
+					c.finite(t, from, to)
 				}
 				if c.err != nil {
 					return array.Array{}, c.err
 				}
 				return c.Linspace(t, from, to, count)
 			}},
-		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1). Integers need to, and booleans ignore both. Element i is a function of the seed, the range and i, with the same bits on every device. For f32 and [0, 1) it is random(seed, 0, i) of the module 'kernels'. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
+		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1). Float types round both. Integers need to, and booleans ignore both. Element i is a function of the seed, the range and i, with the same bits on every device. For f32 and [0, 1) it is random(seed, 0, i) of the module 'kernels'. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "from", "to"}, run: (*call).random},
 		{Entry: bindings.NewMethod("normal", "Returns random numbers of a float type of the normal distribution, by default with mean 0 and standard deviation 1. Element i is a function of the seed, the options and i. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: NormalOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "mean", "deviation"}, run: func(c *call) (array.Array, error) {
@@ -153,8 +153,7 @@ func (c *call) random() (array.Array, error) {
 	if t == ir.Bool {
 		from, to = 0, 1
 	}
-	if d := to - from; t.IsFloat() && (math.IsNaN(d) || math.IsInf(d, 0)) {
-		c.fail("from %s to %s is no range of finite length", scalar.Text(from), scalar.Text(to))
+	if t.IsFloat() && !c.finite(t, from, to) {
 		return array.Array{}, c.err
 	}
 	if low, end := rangeOf(t); t.IsInt() && (from < low || to > end) {
@@ -162,4 +161,16 @@ func (c *call) random() (array.Array, error) {
 		return array.Array{}, c.err
 	}
 	return c.Random(t, dims, seed, from, to)
+}
+
+// finite reports whether from and to are finite in the float type t, and their difference in the type that the device computes
+// with. If not, the call gets an error.
+func (c *call) finite(t ir.Type, from, to float64) bool {
+	length := math.Abs(to - from)
+	infinite := func(t ir.Type, x float64) bool { return math.IsInf(scalar.Towards(t, x, x), 0) }
+	if math.IsNaN(length) || infinite(array.MeanType(t), length) || infinite(t, from) || infinite(t, to) {
+		c.fail("from %s to %s is no range of finite length in %s", scalar.Text(from), scalar.Text(to), t)
+		return false
+	}
+	return true
 }

@@ -27,7 +27,7 @@ func Shortest(t ir.Type, bits uint64) float64 {
 		x, _ = strconv.ParseFloat(strconv.FormatFloat(float64(f32(bits)), 'g', -1, 32), 64) // cannot fail
 		return x
 	}
-	x = float64(f32(Load(t, bits)))
+	x = value(t, bits)
 	if x == math.Trunc(x) && math.Abs(x) < 1<<24 || x != x {
 		return x
 	}
@@ -38,6 +38,33 @@ func Shortest(t ir.Type, bits uint64) float64 {
 		}
 	}
 	return x
+}
+
+// Towards rounds x and end to a floating-point element type, and returns the number of the type that is next to x on the way to
+// end. If both are equal after rounding, it returns that number. Neither may be NaN.
+func Towards(t ir.Type, x, end float64) float64 {
+	bits, last := Round(t, x), value(t, Round(t, end))
+	switch v := value(t, bits); {
+	case v == last:
+		return last
+	case v == 0 && last < 0:
+		bits = Round(t, math.Copysign(0, -1)) + 1
+	case v == 0:
+		bits = 1
+	case (v > 0) == (v > last): // to a smaller magnitude
+		bits--
+	default:
+		bits++
+	}
+	return value(t, bits)
+}
+
+// value returns the number of which a floating-point element has the bits.
+func value(t ir.Type, bits uint64) float64 {
+	if t == ir.F64 {
+		return f64(bits)
+	}
+	return float64(f32(Load(t, bits)))
 }
 
 // RoundInt returns the bits of an integer rounded once to a floating-point element type, to nearest, ties to even.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -401,6 +402,46 @@ func TestRound(t *testing.T) {
 			x, _ := new(big.Float).SetPrec(map[ir.Type]uint{ir.BF16: 8, ir.F32: 24}[elem]).SetInt64(n).Float64()
 			if got := scalar.RoundInt(elem, big.NewInt(n)); got != scalar.Round(elem, x) {
 				t.Errorf("%v of %d is %#x, want %#x", elem, n, got, scalar.Round(elem, x))
+			}
+		}
+	}
+}
+
+// TestTowards compares with math.Nextafter, and for f16 and bf16 with a search among all numbers.
+func TestTowards(t *testing.T) {
+	inf := math.Inf(1)
+	ends := []float64{-inf, -3, -1, -1e-9, 0, 1e-9, 1, 3, inf}
+	same := func(typ ir.Type, x, end, want float64) {
+		if got := scalar.Towards(typ, x, end); got != want {
+			t.Errorf("%v from %v to %v: %v, expected %v", typ, x, end, got, want)
+		}
+	}
+	for _, end := range ends {
+		for _, x := range edge64 {
+			if x == x {
+				same(ir.F64, x, end, math.Nextafter(x, end))
+				same(ir.F32, x, end, float64(math.Nextafter32(float32(x), float32(end))))
+			}
+		}
+		for _, typ := range []ir.Type{ir.F16, ir.BF16} {
+			round := func(x float64) float64 { return scalar.Towards(typ, x, x) }
+			var all []float64
+			for bits := range uint64(1 << 16) {
+				if x := float64(math.Float32frombits(uint32(scalar.Load(typ, bits)))); x == x {
+					all = append(all, x)
+				}
+			}
+			slices.Sort(all)
+			all = slices.Compact(all)
+			for i, x := range all {
+				switch last := round(end); {
+				case x < last:
+					same(typ, x, end, all[i+1])
+				case x > last:
+					same(typ, x, end, all[i-1])
+				default:
+					same(typ, x, end, last)
+				}
 			}
 		}
 	}
