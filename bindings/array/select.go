@@ -377,7 +377,8 @@ func (r *Run) quantiles(x Array, shape []int, q []float64, axis int, keep bool) 
 	if err != nil || out.Len() == 0 {
 		return out, err
 	}
-	text := fmt.Sprintf("(g, out, x, low, next, part) => { const a = %[1]s(x[g.y][low][g.x]), b = %[1]s(x[g.y][next][g.x]); out[g.y][g.x] = isNaN(x[g.y][x.shape[1] - 1][g.x]) ? %[1]s(NaN) : a + (b - a) * part }", t)
+	text := fmt.Sprintf("(g, out, x, low, next, part) => { const a = %[1]s(x[g.y][low][g.x]), b = %[1]s(x[g.y][next][g.x]), mixed = isFinite(b - a) ? a + (b - a) * part : a * (1 - part) + b * part; "+
+		"out[g.y][g.x] = isNaN(x[g.y][x.shape[1] - 1][g.x]) ? %[1]s(NaN) : part === 0 || a === b ? a : mixed }", t)
 	for i, v := range q {
 		if !(v >= 0 && v <= 1) {
 			return Array{}, r.fail(offload.InvalidArgument, "a quantile is of a number from 0 to 1, not of %s", scalar.Text(v))
