@@ -1,6 +1,7 @@
 package arrayjs
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -33,8 +34,8 @@ func constructors() []constructor {
 				if c.err == nil && count < 0 {
 					c.fail("count is %d; it must be 0 or more", count)
 				}
-				if c.err == nil && t.IsFloat() {
-					c.finite(t, from, to)
+				if err := finiteRange(t, from, to); c.err == nil && err != nil {
+					c.fail("%v", err)
 				}
 				if c.err != nil {
 					return array.Array{}, c.err
@@ -153,7 +154,8 @@ func (c *call) random() (array.Array, error) {
 	if t == ir.Bool {
 		from, to = 0, 1
 	}
-	if t.IsFloat() && !c.finite(t, from, to) {
+	if err := finiteRange(t, from, to); err != nil {
+		c.fail("%v", err)
 		return array.Array{}, c.err
 	}
 	if low, end := rangeOf(t); t.IsInt() && (from < low || to > end) {
@@ -163,14 +165,12 @@ func (c *call) random() (array.Array, error) {
 	return c.Random(t, dims, seed, from, to)
 }
 
-// finite reports whether from and to are finite in the float type t, and their difference in the type that the device computes
-// with. If not, the call gets an error.
-func (c *call) finite(t ir.Type, from, to float64) bool {
-	length := math.Abs(to - from)
-	infinite := func(t ir.Type, x float64) bool { return math.IsInf(scalar.Towards(t, x, x), 0) }
-	if math.IsNaN(length) || infinite(array.MeanType(t), length) || infinite(t, from) || infinite(t, to) {
-		c.fail("from %s to %s is no range of finite length in %s", scalar.Text(from), scalar.Text(to), t)
-		return false
+// finiteRange returns an error unless from and to are finite in the float type t. So must be their difference in the type that
+// the device computes with. For other types it returns nil.
+func finiteRange(t ir.Type, from, to float64) error {
+	infinite := func(t ir.Type, x float64) bool { return math.IsNaN(x) || math.IsInf(scalar.Towards(t, x, x), 0) }
+	if t.IsFloat() && (infinite(array.MeanType(t), to-from) || infinite(t, from) || infinite(t, to)) {
+		return fmt.Errorf("from %s to %s is no range of finite length in %s", scalar.Text(from), scalar.Text(to), t)
 	}
-	return true
+	return nil
 }
