@@ -188,7 +188,7 @@ func (c *client) LostError() error {
 // receive handles the server's messages until the connection ends. Then it ends all waits for the server.
 func (c *client) receive() {
 	defer close(c.ended)
-	c.end(c.link.receive())
+	c.end(c.link.cause(c.link.receive()))
 	c.link.end() // no memory of a command is used afterwards
 	c.mu.Lock()
 	c.gone = true

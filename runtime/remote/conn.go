@@ -3,8 +3,11 @@ package remote
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -74,9 +77,15 @@ type link struct {
 	asleep  bool     // the writer waits for work
 	late    bool     // the writer is to send the messages; only for a stream that is a Queuer
 	waiters int      // number of other goroutines that wait for changed
-	ended   bool
-	using   bool // the writer writes bytes of messages, also after ended is set
-	writer  sync.WaitGroup
+	outcome
+	using  bool // the writer writes bytes of messages, also after ended is set
+	writer sync.WaitGroup
+}
+
+// outcome says whether a link has ended, and why. It is guarded by link.mu.
+type outcome struct {
+	ended  bool
+	failed error // that ended writing; nil if none did
 }
 
 // input is the state of the goroutine that handles input.
@@ -179,7 +188,7 @@ func (l *link) wroteLocked(n int, err error) {
 	l.done += int64(n)
 	activity.Current().Sent.Add(int64(n))
 	if err != nil && !l.ended {
-		l.ended = true
+		l.ended, l.failed = true, err
 		go func() { _ = l.stream.Close() }() // ends the reader too
 	}
 	if l.waiters > 0 && (n > 0 || err != nil) {
@@ -277,7 +286,7 @@ func (l *link) write() {
 		l.using = false
 		l.changed.Broadcast()
 		if err != nil {
-			l.ended = true
+			l.ended, l.failed = true, err
 			_ = l.stream.Close() // ends the reader too
 			return
 		}
@@ -309,6 +318,16 @@ func (l *link) end() {
 	l.mu.Unlock()
 	_ = l.stream.Close() // ends the stream's user
 	l.writer.Wait()
+}
+
+// cause returns the reason for an error of receive: if it says that the stream is closed since a write failed, the error of that write.
+func (l *link) cause(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil && (errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
+		return l.failed
+	}
+	return err
 }
 
 // flushed waits until all messages were written, or the connection is over. After flushTime it closes the stream.

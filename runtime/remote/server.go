@@ -61,7 +61,7 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	s.printed.L = &s.mu
 	s.link.handle, s.link.idle, s.link.land = s.handle, s.reportAtOnce, s.land
 	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
-	err := s.link.receive()
+	err := s.link.cause(s.link.receive())
 	if errors.Is(err, errPeer) {
 		err = s.servePeer(s.other)
 	}
@@ -69,7 +69,7 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	cancel()
 	s.link.end()
 	s.free()
-	if errors.Is(err, io.ErrClosedPipe) || isEnd(err) {
+	if errors.Is(err, io.ErrClosedPipe) || isEnd(err) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err

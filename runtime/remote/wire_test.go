@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -110,6 +113,71 @@ func TestCloseWithoutReader(t *testing.T) {
 	}
 	if err := <-refused; offload.CodeOf(err) != offload.DeviceLost {
 		t.Errorf("the request: %v", err)
+	}
+}
+
+// gone is the stream to a process that has ended, which the other process finds out by a write.
+type gone struct {
+	io.Reader
+	writes  int           // number of writes that succeed; used by one goroutine
+	written chan struct{} // is closed by the first write, which Read awaits; nil if it does not
+	failure error
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (g *gone) Read(b []byte) (int, error) {
+	if g.written != nil {
+		<-g.written
+	}
+	if n, err := g.Reader.Read(b); err == nil {
+		return n, nil
+	}
+	<-g.closed
+	return 0, &net.OpError{Op: "read", Net: "unix", Err: net.ErrClosed}
+}
+
+func (g *gone) Write(b []byte) (int, error) {
+	if g.writes--; g.writes >= 0 {
+		close(g.written)
+		return len(b), nil
+	}
+	return 0, g.failure
+}
+
+func (g *gone) Close() error {
+	g.once.Do(func() { close(g.closed) })
+	return nil
+}
+
+// TestClientGone checks what a server reports if a write ends the connection: nothing if the client has ended, else the error of
+// the write.
+func TestClientGone(t *testing.T) {
+	full := errors.New("no space")
+	for failure, want := range map[error]error{syscall.EPIPE: nil, syscall.ECONNRESET: nil, full: full} {
+		s := &gone{Reader: bytes.NewReader(session()), failure: &net.OpError{Op: "write", Net: "unix", Err: failure}, closed: make(chan struct{})}
+		if err := Serve(t.Context(), s, cpu.New(cpu.Options{})); !errors.Is(err, want) {
+			t.Errorf("after %v: %v, want %v", failure, err, want)
+		}
+	}
+}
+
+// TestServerGone checks the reason that a client reports if a write ends the connection.
+func TestServerGone(t *testing.T) {
+	for failure, want := range map[error]string{syscall.EPIPE: "the process ended, or closed the connection", errors.New("no space"): "write unix: no space"} {
+		w := &protocol.Welcome{Version: protocol.Version, Devices: []protocol.Device{{Name: "x"}}}
+		copy(w.Magic[:], protocol.Magic)
+		s := &gone{Reader: bytes.NewReader(protocol.Append(nil, w, 0)), writes: 1, written: make(chan struct{}), failure: &net.OpError{Op: "write", Net: "unix", Err: failure}, closed: make(chan struct{})}
+		p, err := NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return s, nil }).Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Devices()[0].Allocate(16, offload.DeviceMemory); offload.CodeOf(err) != offload.DeviceLost || !strings.Contains(err.Error(), want) {
+			t.Errorf("after %v: %v, want %s", failure, err, want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
