@@ -336,7 +336,10 @@ func TestCallersFaults(t *testing.T) {
 			`the output "y" is a nil`:         func() error { return p.Run(context.Background(), x, orepl.Data{"y": (*orepl.Array[float32])(nil)}) },
 			`the output "y" is a`:             func() error { return p.Run(context.Background(), x, orepl.Data{"y": (*image.Gray)(nil)}) },
 			`the input "x" is nil`:            func() error { return p.Run(context.Background(), orepl.Data{"x": nil}, nil) },
-			`the input "x" is`:                func() error { return p.Run(context.Background(), orepl.Data{"x": (*big.Int)(nil)}, nil) },
+			`the input "x" is nil: expected`: func() error {
+				return p.Run(context.Background(), orepl.Data{"x": (*orepl.Array[float32])(nil)}, nil)
+			},
+			`the input "x" is`: func() error { return p.Run(context.Background(), orepl.Data{"x": (*big.Int)(nil)}, nil) },
 			"draw.Draw": func() error {
 				err := p.Run(context.Background(), orepl.Data{"x": image.NewYCbCr(image.Rect(0, 0, 2, 2), image.YCbCrSubsampleRatio444)}, nil)
 				if !strings.Contains(diag.Hint(err), "draw.Draw") {

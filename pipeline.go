@@ -415,6 +415,9 @@ func inputOf(name string, value any) (pipelines.Input, error) {
 		}
 		return in, err
 	}
+	if isNil(value) { // also a nil *Array
+		return in, contract.Errorf(contract.InvalidArgument, "run", "the input %q is nil", name).WithHint("leave it out for the default of a parameter")
+	}
 	switch x := value.(type) {
 	case source:
 		x.input(&in)
@@ -424,9 +427,6 @@ func inputOf(name string, value any) (pipelines.Input, error) {
 			break
 		}
 		if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
-			if isNil(x) {
-				return in, contract.Errorf(contract.InvalidArgument, "run", "the input %q is nil", name).WithHint("leave it out for the default of a parameter")
-			}
 			e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be of type %T", name, x)
 			if _, isImage := x.(image.Image); isImage {
 				return in, e.WithHint("copy it to an *image.NRGBA or *image.Gray with draw.Draw of image/draw")
