@@ -265,7 +265,7 @@ func (c *compiler) resultsOf(f *frame, returns []*syntax.Return) results {
 	var r results
 	n := 0
 	for _, s := range returns {
-		if s.X == nil {
+		if s.X == nil || isVoid(s.X) {
 			continue
 		}
 		switch x := s.X.(type) {

@@ -98,10 +98,11 @@ func (c *compiler) unary(x *syntax.Unary) value {
 		}
 		return register(c.b.Op(ir.Not, ir.Bool, v.reg))
 	}
-	v := c.expr(x.X)
 	if x.Op == syntax.Void {
+		c.effect(x.X)
 		return value{kind: kVoid}
 	}
+	v := c.expr(x.X)
 	if !c.wantScalar(v, x.X.Range()) {
 		return bad
 	}
@@ -155,7 +156,13 @@ func constNumber(v value) float64 {
 func (c *compiler) logical(x *syntax.Logical) value {
 	left := c.scalar(x.X)
 	keep := func() value { return left }
-	right := func() value { return c.expr(x.Y) }
+	right := func() value {
+		v := c.expr(x.Y)
+		if v.kind == kVoid && !c.wantScalar(v, x.Y.Range()) {
+			return bad
+		}
+		return v
+	}
 	if x.Op == syntax.LogicalOr {
 		return c.branch(left, x.X.Range(), x.Sets, keep, right)
 	}

@@ -268,13 +268,42 @@ func cheap(b *ir.Block) bool {
 	return true
 }
 
-// likeEither returns taken, the value that a constant condition selects. A register is converted to the join of the types of taken and
-// other, if other is a scalar and the types have a join.
+// likeEither returns taken, the value that a constant condition selects. It is converted to the join of the types of taken and other, if
+// both are scalars with a join. Constants whose join is i32 or bool stay constants. The parts of tuples and objects are converted one by
+// one.
 func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
-	if taken.kind == kReg && other.isScalar() {
-		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {
-			return register(c.widen(taken, typ)).withTaint(taken.taint)
+	switch {
+	case taken.kind == kTuple && other.kind == kTuple && len(taken.list) == len(other.list):
+		return c.likeParts(taken, other.list, at)
+	case taken.kind == kObject && other.kind == kObject && len(taken.names) == len(other.names):
+		list := make([]value, len(taken.names))
+		for i, name := range taken.names {
+			k := slices.Index(other.names, name)
+			if k < 0 {
+				return taken
+			}
+			list[i] = other.list[k]
 		}
+		return c.likeParts(taken, list, at)
+	case !taken.isScalar() || !other.isScalar() || taken.isConst() && other.isConst():
+		return taken
 	}
-	return taken
+	typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real)
+	switch {
+	case !ok || taken.isConst() && (typ == ir.I32 || typ == ir.Bool):
+		return taken
+	case typ == ir.U32:
+		return register(c.joined(taken, typ, at)).withTaint(taken.taint)
+	}
+	return register(c.widen(taken, typ)).withTaint(taken.taint)
+}
+
+// likeParts returns a copy of taken, a tuple or object, with parts like those of taken or other. See likeEither.
+func (c *compiler) likeParts(taken value, other []value, at syntax.Span) value {
+	out := taken
+	out.list = make([]value, len(other))
+	for i, v := range taken.list {
+		out.list[i] = c.likeEither(v, other[i], at)
+	}
+	return out
 }

@@ -101,6 +101,19 @@ func mayAct(x syntax.Expr) bool {
 	return false
 }
 
+// isVoid reports whether an expression is void x, a comma that ends in one, or a choice between two. A nil expression is not.
+func isVoid(x syntax.Expr) bool {
+	switch x := x.(type) {
+	case *syntax.Unary:
+		return x.Op == syntax.Void
+	case *syntax.Seq:
+		return isVoid(x.List[len(x.List)-1])
+	case *syntax.Cond:
+		return isVoid(x.Then) && isVoid(x.Else)
+	}
+	return false
+}
+
 func (c *compiler) effectOf(x syntax.Expr) func() value {
 	return func() value {
 		c.effect(x)
@@ -376,11 +389,15 @@ func (c *compiler) branchStmt(s *syntax.Branch) {
 func (c *compiler) returnStmt(s *syntax.Return) {
 	f := c.frame
 	if f.kernel {
-		if s.X != nil {
+		if s.X != nil && !isVoid(s.X) {
 			c.errorf(s.Span, diag.HelperReturn, "store it in a buffer: `y[g.x] = …`", "a kernel returns no value")
 		}
 		if !c.dead {
-			c.step(s.Span, func() {})
+			c.step(s.Span, func() {
+				if isVoid(s.X) {
+					c.effect(s.X)
+				}
+			})
 			c.mark(Mark{Kind: MarkExit}, s.Span)
 			before := c.at(s.Span)
 			c.terminate(&ir.Instr{Op: ir.Return})
@@ -389,7 +406,10 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 		return
 	}
 	c.step(s.Span, func() {
-		if s.X != nil {
+		switch {
+		case isVoid(s.X):
+			c.effect(s.X)
+		case s.X != nil:
 			c.setResults(&f.results, c.expr(s.X), s.X.Range())
 		}
 	})

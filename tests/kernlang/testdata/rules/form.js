@@ -135,6 +135,27 @@ function* (g, y) { y[0] = 7 }
   y[0] = a; y[1] = b
 }
 ---
+// [3.4] a return of nothing
+//# size: 5
+//# n: i64[5] -> 0 1 0 0 0
+//# y: i32[5] -> 2 3 1 1 4
+(g, n, y) => {
+  const f = (i) => { if (i > 1) return void (y[i] = 1); y[i] = 2 }
+  if (g.x === 1) return void (y[1] = 3, y[1] > 2 && (n[1] = 1n))
+  if (g.x === 4) return g.x > 3 ? void (y[4] = 4) : void 0
+  f(g.x)
+}
+---
+// [3.4] a return of nothing or of a value
+//# y: i32[1]
+//# error: helper-return 1:13
+(g, y) => { return g.x > 1 ? void 0 : 3 }
+---
+// [3.4] nothing on one way, and a value on the other
+//# y: i32[1]
+//# error: helper-return 1:23
+(g, y) => { const f = (n) => { if (n > 1) return void 0; return 3 }; y[0] = f(y[0]) }
+---
 // [3.4] a value on some ways only
 //# y: i32[1]
 //# error: helper-return 1:23

@@ -333,6 +333,40 @@
 //# y: f32[2] -> 1 0.5
 (g, x, y) => { y[g.x] = g.x === 0 ? 1 : x[0] }
 ---
+// [9.5] a constant that a constant condition chooses
+//# let FAST = true
+//# x: f32[1] = 0.5
+//# k: i32[1] = 7
+//# size: 4
+//# y: f32[6] -> 28000000000 28000000000 7000000000 3000000000 14000000000 1
+(g, x, k, y) => {
+  if (g.x > 0) return
+  y[0] = (FAST ? 7 : x[0]) * g.size.x * 1000000000
+  y[1] = (7 || x[0]) * g.size.x * 1000000000
+  y[2] = (FAST ? [k[0], 1] : [x[0], 2])[0] * 1000000000
+  y[3] = (FAST ? {a: 3, b: 1} : {b: 2, a: x[0]}).a * 1000000000
+  y[4] = (!FAST ? x[0] : k[0]) * 2 * 1000000000
+  const a = g.private(f32, FAST ? 2 : k[0])
+  a[1] = 1
+  y[5] = a[1]
+}
+---
+// [9.5] a constant that a constant condition chooses, of a type without a sign or with 64 bits
+//# let FAST = true
+//# u: u32[1] = 9
+//# n: i64[3] = 5 6 2 -> 12 6 2
+//# y: f64[2] -> 4294967293 64
+(g, u, n, y) => {
+  n[0] = (FAST ? 3 : n[1]) << n[2]
+  y[0] = (FAST ? 7 : u[0]) - 10
+  y[1] = Math.popcount(FAST ? -1 : n[1])
+}
+---
+// [9.5] a side without a value
+//# y: i32[1]
+//# error: no-value 1:62
+(g, y) => { const f = () => { y[0] = 1 }; y[0] = y[0] > 3 && f() }
+---
 // [9.5] sides that do not join
 //# n: i64 = 5
 //# y: i32[1]
