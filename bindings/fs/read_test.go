@@ -37,6 +37,9 @@ await fs.writeBytes('f.csv', Uint8Array.of(97, 44, 98, 10, 49, 44, 233, 10))
 await attempt(() => readCSV('f.csv'))
 await attempt(() => fs.readText('f.csv'))
 await attempt(() => fs.readJSON('f.csv'))
+await show('a\n1e-400\n', { types: { a: 'i32' } })
+await show('a\n0.001e-99999999999999999999\n', { types: { a: 'u64' } })
+await show('a\n0.000e-99999999999999999999\n-0e400\n', { types: { a: 'u8' } })
 await show('a\n0x10\n')
 await show('a\n1\n1_000\n')
 const { columns } = await readCSV((await writeText('s.csv', 'x, y\n1,2\n'), 's.csv'))
@@ -74,6 +77,9 @@ await attempt(async () => { await writeText('f.csv', 'b\nyes\n'); await readCSV(
 		`read f.csv, line 2: the field is not UTF-8`,
 		`fs.readText: the text is not UTF-8`,
 		`the text is not UTF-8`,
+		`read f.csv, line 2: column "a": "1e-400" is no integer | undefined`,
+		`read f.csv, line 2: column "a": "0.001e-99999999999999999999" is no integer | undefined`,
+		`2 "a": ["0","0"]`,
 		`1 "a": ["0x10"]`,
 		`read f.csv, line 3: column "a": "1_000" is no number | if it holds text, write readCSV(path, { types: { a: 'string' } })`,
 		`2 x| y`,

@@ -112,12 +112,16 @@ func sign(n int) int {
 	return 0
 }
 
+// mostExponent bounds exponents in texts, so that their sums with numbers of digits do not overflow.
+const mostExponent = 1 << 50
+
 // decimal returns the digits of a number without zeros at either end. point is the number of digits before the decimal point,
 // negative for zeros behind it.
 func decimal(text string) (digits string, point int) {
 	text = strings.TrimLeft(text, "+-")
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
 		point, _ = strconv.Atoi(text[e+1:])
+		point = min(max(point, -mostExponent), mostExponent)
 		text = text[:e]
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
@@ -154,11 +158,11 @@ func ParseInt(t ir.Type, text string) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is no integer", text)
 	}
-	if x == 0 {
-		return 0, nil
-	}
 	if math.Abs(x) < 1<<65 {
 		digits, point := decimal(text)
+		if digits == "" {
+			return 0, nil
+		}
 		if len(digits) > max(point, 0) {
 			return 0, fmt.Errorf("%q is no integer", text)
 		}
