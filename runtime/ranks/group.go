@@ -129,13 +129,13 @@ func (c *Call) agree(from int, p *parcel) error {
 	return nil
 }
 
-// end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss it first tells the
-// other members. It returns err, or if that is nil the first failure of sending or the cause of ctx.
+// end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss, or one that another
+// member has told all members, it first tells the other members. It returns err, or if that is nil the first failure of sending or the cause of ctx.
 func (c *Call) end(ctx context.Context, err error) error {
-	if err != nil && offload.CodeOf(err) != offload.DeviceLost {
+	if code := offload.CodeOf(err); err != nil && code != offload.DeviceLost && err != c.g.w.failure(c.key(0)) {
 		for i, rank := range c.g.members {
 			if i != c.g.rank {
-				s := &sending{parcel: parcel{header: header{Key: c.key(0), Kind: c.kind, Failed: true}, data: []byte(text(err))}}
+				s := &sending{parcel: parcel{header: header{Key: c.key(0), Kind: c.kind, Failed: true, Ended: code == offload.Closed}, data: []byte(text(err))}}
 				c.g.w.send(rank, s)
 				c.sent = append(c.sent, s.done)
 			}

@@ -49,12 +49,13 @@ type header struct {
 	Root   uint32 // of a collective operation that has one
 	Reduce uint8  // the Reduction of a collective operation that combines data
 	Failed bool   // the operation failed; the bytes are the text of the error
+	Ended  bool   // it failed since a rank has ended its script
 	Count  uint64 // elements that the sender passed to the operation
 	Size   uint64 // bytes that follow
 }
 
 // headerSize is the number of bytes of an encoded header.
-const headerSize = 45
+const headerSize = 46
 
 // parcel is a message with its bytes.
 type parcel struct {

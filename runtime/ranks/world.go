@@ -226,8 +226,16 @@ func (w *World) post(g *Group, from int, k key) *Receipt {
 }
 
 func endedError(rank int) error {
-	return offload.Errorf(offload.Closed, "mpi", "rank %d has ended its script", rank).
-		WithHint("see what it printed; every rank has to send what others receive, and to call the same collective operations")
+	return offload.Errorf(offload.Closed, "mpi", "rank %d has ended its script", rank).WithHint(endedHint)
+}
+
+const endedHint = "see what it printed; every rank has to send what others receive, and to call the same collective operations"
+
+// failure returns the error of the collective operation with a key, if another process has told that it failed there.
+func (w *World) failure(k key) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failures[call{k.Context, k.Number}]
 }
 
 // ended reports whether nothing can arrive from the process any more.
@@ -240,8 +248,15 @@ func (w *World) deliver(from int, m *parcel) {
 	defer w.mu.Unlock()
 	p := w.peers[from]
 	if m.Failed && m.Key.Call {
-		err := offload.Errorf(offload.Cancelled, m.Kind.String(), "the operation failed at rank %d: %s", from, m.data)
-		w.failures[call{m.Key.Context, m.Key.Number}] = err
+		var err error = offload.Errorf(offload.Cancelled, m.Kind.String(), "the operation failed at rank %d: %s", from, m.data)
+		if m.Ended {
+			err = offload.Errorf(offload.Closed, m.Kind.String(), "%s", m.data).WithHint(endedHint)
+		}
+		if c := (call{m.Key.Context, m.Key.Number}); w.failures[c] == nil {
+			w.failures[c] = err
+		} else {
+			err = w.failures[c]
+		}
 		for _, p := range w.peers {
 			for k, list := range p.posted {
 				if k.Call && k.Context == m.Key.Context && k.Number == m.Key.Number {
