@@ -291,6 +291,31 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestEncodeTimes encodes times at and beyond the ends of what a Date holds.
+func TestEncodeTimes(t *testing.T) {
+	e := engine(t)
+	const most = 8_640_000_000_000
+	for _, c := range []struct {
+		time time.Time
+		ok   bool
+	}{
+		{time.Unix(most, 0), true}, {time.Unix(-most, 0), true}, {time.Time{}, true},
+		{time.Unix(most, 1), false}, {time.Unix(-most-1, 0), false}, {time.Unix(1<<60, 0), false},
+		{time.Unix(18446744073709552, 0), false}, // whose milliseconds overflow to 384
+	} {
+		err := e.Do(context.Background(), func(vm *goja.Runtime) error {
+			v, err := Encode(e, c.time)
+			if err == nil && v.Export().(time.Time).UnixMilli() != c.time.UnixMilli() {
+				t.Errorf("%v became %v", c.time, v)
+			}
+			return err
+		})
+		if (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.time.Unix(), err)
+		}
+	}
+}
+
 type ring struct {
 	Next *ring
 	Any  any

@@ -84,6 +84,10 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 	case time.Duration:
 		return vm.ToValue(float64(v) / float64(time.Millisecond)), nil
 	case time.Time:
+		const most = 8_640_000_000_000 // seconds before and after 1970
+		if s := v.Unix(); s < -most || s > most || s == most && v.Nanosecond() > 0 {
+			return nil, at.fail("a Date cannot hold the time %v", v)
+		}
 		return vm.New(vm.Get("Date"), vm.ToValue(v.UnixMilli()))
 	case error:
 		return e.ErrorValue(v), nil
