@@ -15,18 +15,18 @@ func Excerpted(text string, p Position, width int) *Excerpt {
 		return nil
 	}
 	first := max(1, p.Line-excerptBefore)
-	lines := linesOf(text, first, p.Line)
+	lines := Lines(text, first, p.Line)
 	if len(lines) != p.Line-first+1 {
 		return nil
 	}
 	return &Excerpt{FirstLine: first, Lines: lines, Width: max(width, 1)}
 }
 
-// linesOf returns lines first to last, 1-based, without line ends. Lines behind the end of text are left out.
-func linesOf(text string, first, last int) []string {
+// Lines returns lines first to last, 1-based, without line ends. Lines behind the end of text are left out.
+func Lines(text string, first, last int) []string {
 	lines := make([]string, 0, max(last-first+1, 0))
 	for n := 1; n <= last; n++ {
-		at, next := lineEnd(text)
+		at, next := LineEnd(text)
 		if n >= first {
 			lines = append(lines, text[:at])
 		}
@@ -38,9 +38,9 @@ func linesOf(text string, first, last int) []string {
 	return lines
 }
 
-// lineEnd returns the offset of the first line end of ECMAScript in text, and the offset of the line after it. Without a line end
+// LineEnd returns the offset of the first line end of ECMAScript in text, and the offset of the line after it. Without a line end
 // it returns the length of text, and 0.
-func lineEnd(text string) (at, next int) {
+func LineEnd(text string) (at, next int) {
 	for at := range len(text) {
 		switch {
 		case text[at] == '\n', text[at] == '\r' && !strings.HasPrefix(text[at:], "\r\n"):
@@ -75,7 +75,7 @@ func InCharacters(text string, p Position) Position {
 	if !p.IsValid() || p.Column <= 1 {
 		return p
 	}
-	if lines := linesOf(text, p.Line, p.Line); len(lines) == 1 {
+	if lines := Lines(text, p.Line, p.Line); len(lines) == 1 {
 		line := lines[0]
 		p.Column = 1 + utf8.RuneCountInString(line[:min(p.Column-1, len(line))])
 	}

@@ -38,14 +38,15 @@ const readOf = "Cannot read property '"
 // joined returns the text on both sides of a position, with chains of several lines on one.
 func (x *Explainer) joined(d *diag.Diagnostic, before, after string) (string, string) {
 	text, _ := x.known.SourceText(d.File)
-	lines := strings.Split(text, "\n")
-	at := d.Line - 1
+	first := max(d.Line-mostJoined, 1)
+	lines := diag.Lines(text, first, d.Line+mostJoined)
+	at := d.Line - first
 	if at < 0 || at >= len(lines) {
 		return before, after
 	}
 	join := func(text string) string { return chained.Get().ReplaceAllString(text, "$1") }
-	above := strings.Join(lines[max(at-mostJoined, 0):at], "\n") + "\n" + before
-	below := after + "\n" + strings.Join(lines[at+1:min(at+1+mostJoined, len(lines))], "\n")
+	above := strings.Join(lines[:at], "\n") + "\n" + before
+	below := after + "\n" + strings.Join(lines[at+1:], "\n")
 	joined := join(above)
 	return joined[strings.LastIndexByte(joined, '\n')+1:], strings.SplitN(join(below), "\n", 2)[0]
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/later"
 )
 
@@ -51,11 +52,11 @@ func Chained(text string, line, column int) string {
 func offsetOf(text string, line, column int) int {
 	start := 0
 	for range line - 1 {
-		i := strings.IndexByte(text[start:], '\n')
-		if i < 0 {
+		_, next := diag.LineEnd(text[start:])
+		if next == 0 {
 			return -1
 		}
-		start += i + 1
+		start += next
 	}
 	for range column - 1 {
 		_, size := utf8.DecodeRuneInString(text[start:])
@@ -131,7 +132,10 @@ func quoted(text string, quote byte) int {
 func comment(text string) int {
 	switch {
 	case strings.HasPrefix(text, "//"):
-		return strings.IndexByte(text, '\n')
+		if at, next := diag.LineEnd(text); next > 0 {
+			return at
+		}
+		return -1
 	case strings.HasPrefix(text, "/*"):
 		if n := strings.Index(text, "*/"); n >= 2 {
 			return n + 2

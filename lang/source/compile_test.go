@@ -517,6 +517,27 @@ func TestLoweredPositions(t *testing.T) {
 	}
 }
 
+// TestLoweredLineEnds checks positions of TypeScript behind each line end of ECMAScript, also those within literals.
+func TestLoweredLineEnds(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n", "\u2028", "\u2029"} {
+		text := strings.ReplaceAll("const s: string = `a|b` // one|/* two|*/ const k = (g: { x: number }) => {|  return g.x|}|", "|", end)
+		u, err := Compile("t.ts", text, Options{TypeScript: true})
+		if err != nil {
+			t.Fatalf("%q: %v", end, err)
+		}
+		s := u.Sites[0]
+		if p := u.Position(s.Start); p.Line != 4 || p.Column != 14 {
+			t.Errorf("%q: the function is at %v", end, p)
+		}
+		if p := u.Position(s.Start + strings.Index(s.Source(), "return")); p.Line != 5 || p.Column != 3 {
+			t.Errorf("%q: return is at %v", end, p)
+		}
+		if got := Assigned("//"+end+"const sum = total(x)", 2, 18); got != "sum" {
+			t.Errorf("%q: %q is assigned", end, got)
+		}
+	}
+}
+
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{"export default 1", "import('x')", "`${a}`", "/[/]/", "a/b/c", "for await (x of y);", "export {a as b} from 'c'", "#!x\n"} {
 		f.Add(s)

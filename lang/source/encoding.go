@@ -28,8 +28,6 @@ func CheckEncoding(name, text string) *diag.Diagnostic {
 		}
 		at += size
 	}
-	before := text[:at]
-	start := strings.LastIndexByte(before, '\n') + 1
-	d.Position = diag.Position{File: name, Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(before[start:])}
+	d.Position = diag.PositionAt(name, text, at)
 	return d
 }

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/orepl/orepl/lang/diag"
 )
 
 // An offsetMap maps offsets in a generated text to offsets in the text as written. A nil map is the identity.
@@ -176,18 +178,22 @@ func decodeVLQ(segment string) ([]int, error) {
 // columns converts lines and columns, in UTF-16 units as in source maps, to byte offsets.
 type columns struct {
 	text  string
-	lines []int
+	lines []int                              // offsets of their beginnings
+	ends  []int                              // offsets of their ends, without the characters that end them
 	last  struct{ line, column, offset int } // the last query, from which the next one usually continues
 }
 
 func newColumns(text string) *columns {
 	c := &columns{text: text, lines: []int{0}}
-	for i := range len(text) {
-		if text[i] == '\n' {
-			c.lines = append(c.lines, i+1)
+	for at := 0; ; {
+		end, next := diag.LineEnd(text[at:])
+		c.ends = append(c.ends, at+end)
+		if next == 0 {
+			return c
 		}
+		at += next
+		c.lines = append(c.lines, at)
 	}
-	return c
 }
 
 // offset returns the offset of a line and a column, both from 0. It returns the line's end for columns beyond it, and the text's
@@ -196,13 +202,13 @@ func (c *columns) offset(line, column int) int {
 	if line < 0 || line >= len(c.lines) {
 		return len(c.text)
 	}
-	off := c.lines[line]
+	off, end := c.lines[line], c.ends[line]
 	asked, known := column, c.last
 	if known.line == line && known.column <= column {
 		off, column = max(off, known.offset), column-known.column
 	}
 	defer func() { c.last = struct{ line, column, offset int }{line, asked - column, off} }()
-	for column > 0 && off < len(c.text) && c.text[off] != '\n' {
+	for column > 0 && off < end {
 		if b := c.text[off]; b < utf8.RuneSelf {
 			off, column = off+1, column-1
 			continue

@@ -1,6 +1,10 @@
 package source
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/orepl/orepl/lang/diag"
+)
 
 // lexemeKind distinguishes code from strings, templates and other literals.
 type lexemeKind int
@@ -89,10 +93,7 @@ func (s *scanner) skipBlank() {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f':
 			s.pos++
 		case strings.HasPrefix(s.src[s.pos:], "//"), s.pos == 0 && strings.HasPrefix(s.src, "#!"):
-			n := strings.IndexByte(s.src[s.pos:], '\n')
-			if n < 0 {
-				n = len(s.src) - s.pos
-			}
+			n, _ := diag.LineEnd(s.src[s.pos:])
 			s.pos += n
 		case strings.HasPrefix(s.src[s.pos:], "/*"):
 			n := strings.Index(s.src[s.pos+2:], "*/")
