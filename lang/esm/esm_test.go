@@ -62,3 +62,30 @@ func files(t *testing.T, tree map[string]string) string {
 	}
 	return dir
 }
+
+// TestImportTypes checks that imports of one file with different types do not share a module, in any order.
+func TestImportTypes(t *testing.T) {
+	dir := files(t, map[string]string{
+		"code.js": "export default 42", "data.json": `{"a":1}`,
+		"main.js": `
+const load = async (file, type) => {
+  try { return (await import(file, type && { with: { type } })).default } catch (e) { return e.message }
+}
+for (const type of ['', 'text', 'json', 'css', '']) print(type, await load('./code.js', type), await load('./data.json', type))
+print(await load('host', 'json'))`,
+	})
+	e, out := testEngine(t, lang.Options{Dir: dir})
+	if _, err := e.RunFile(context.Background(), "main.js"); err != nil {
+		t.Fatal(err)
+	}
+	want := ` 42 { a: 1 }
+text export default 42 {"a":1}
+json this is no JSON: Unexpected character 'e' in JSON at position 0 { a: 1 }
+css import of code.js: there is no import type "css" import of data.json: there is no import type "css"
+ 42 { a: 1 }
+import of host: a builtin module is not of type "json"
+`
+	if got := out.String(); got != want {
+		t.Errorf("printed\n%swant\n%s", got, want)
+	}
+}

@@ -22,6 +22,10 @@ var extensions = []string{".ts", ".js", ".mjs", ".json", "/index.ts", "/index.js
 // that the import names, or "".
 func (g *Graph) Load(specifier, kind string, importer *Module) (*Module, error) {
 	if _, ok := g.host.Source(specifier); ok {
+		if kind != "" {
+			return nil, diag.New("invalid-argument", "import of %s: a builtin module is not of type %q", specifier, kind).
+				WithHint("leave out the type: write import … from '%s'", specifier)
+		}
 		return g.LoadBuiltin(specifier)
 	}
 	name, err := g.pathOf(specifier)
@@ -62,7 +66,7 @@ func (g *Graph) LoadFile(name, kind string, anew bool) (*Module, error) {
 		kind = kindOf(name)
 	}
 	key := path
-	if kind == "text" || kind == "bytes" {
+	if kind != "module" { // each type has a module of its own
 		key += "?" + kind
 	}
 	if m := g.files[key]; m != nil && !anew {
