@@ -2,6 +2,7 @@ package lang
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -39,6 +40,13 @@ func TestCaughtErrors(t *testing.T) {
 		"new WeakMap().set(1, 2)": "set takes an object here, not 1", "new Map([1])": "new Map takes an object here, not 1", "Promise.resolve.call(1)": "Promise.resolve.call takes an object here, not 1",
 		"[1].map(5)": "map takes a function, not 5", "new Promise(5)": "new Promise takes a function, not 5", "const f = () => 'a' in 5; f()": "the right side of in is 5, which is no object",
 		"'abc'.foo = 1": "a property of abc cannot be set: it is no object", "throw new TypeError('Value is not an object: mine')": "Value is not an object: mine",
+		"const o = {}; o.a.b ||= 1": "Cannot set property 'b': o.a is undefined or null", "const o = {}; [o.a.b] = [1]": "Cannot set property 'b': o.a is undefined or null",
+		"const o = {}; ({ p: o.a.b } = { p: 1 })": "Cannot set property 'b': o.a is undefined or null", "const o = {}; o.a['b'] ??= 1": "Cannot set property 'b': o.a is undefined or null",
+		"const o = 3; o`a${1}`": "o is not a function: it is 3", "const o = {}; o.f`a`": "o.f is not a function", "const o = {}; o`a`": "o is not a function: it is [object Object]",
+		"class C { #p; static f(o) { o.#p } }; C.f(3)": "Cannot access private member #p of 3", "class C { #p; static f(o) { o.#p = 1 } }; C.f(3)": "Cannot access private member #p of 3",
+		"const o = {}; const [p] = o.a": "o.a is undefined or null, and cannot be iterated over", "let u; const [p] = u": "u is undefined or null, and cannot be iterated over",
+		"let u; for (const v of u) ;": "u is undefined or null, and cannot be iterated over", "const o = {}; [...o.a]": "o.a is undefined or null, and cannot be iterated over",
+		"function f() { const [p] = 5 } f()": "the value is not iterable", "let u; u[0] = 1": "Cannot convert undefined or null to object",
 		"throw new TypeError('')": "",
 	} {
 		code := "\n\n\n" + text + "\n\n" // at the same place in both programs
@@ -50,5 +58,28 @@ func TestCaughtErrors(t *testing.T) {
 		if plain == nil || again == nil || diag.Format(plain, false) != strings.Replace(diag.Format(again, false), "try {", "{", 1) {
 			t.Errorf("%s: not caught:\n%v\nthrown again:\n%v", text, diag.Format(plain, false), diag.Format(again, false))
 		}
+	}
+}
+
+// TestTypedErrors checks the messages and columns of errors in TypeScript, where types may follow what is called.
+func TestTypedErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"o.f(1)": "t.ts:2:1 o.f is not a function", "o.a.f<string>(1)": "t.ts:2:1 o.a.f is not a function", "o['f']<string>(1)": "t.ts:2:1 o['f'] is not a function",
+		"o.a!.f!(1)": "t.ts:2:1 o.a!.f is not a function", "o.a.b<string>()": "t.ts:2:1 o.a.b is not a function: it is 3", "o.a.b!(1)": "t.ts:2:1 o.a.b is not a function: it is 3",
+		"(o as any)(1)": "t.ts:2:2 o is not a function: it is [object Object]", "(<any>o.a.b)(1)": "t.ts:2:7 o.a.b is not a function: it is 3", "o?.f(1)": "t.ts:2:1 o?.f is not a function",
+		"[0][1](2 as any)": "t.ts:2:1 [0][1] is not a function", "o.a.b`x`": "t.ts:2:1 o.a.b is not a function: it is 3",
+		"o.x!.y ||= 1": "t.ts:2:3 Cannot set property 'y': o.x is undefined or null", "o['a']!['x']['y']": "t.ts:2:13 Cannot read property 'y': o['a']!['x'] is undefined or null",
+		"const f = <T,>(x: T) => x; f<number>(missing as any)": "t.ts:2:38 missing is not defined",
+	} {
+		e, _ := testEngine(t, Options{})
+		_, err := e.Run(context.Background(), "t.ts", "const o: any = { a: { b: 3 } as object };\n"+text)
+		var d *diag.Diagnostic
+		if !errors.As(err, &d) {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := d.Position.String() + " " + d.Message; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		_ = e.Close()
 	}
 }

@@ -77,6 +77,10 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 	at := min(max(d.Column-1, 0), len(line))
 	before, after := string(line[:at]), string(line[at:])
 	message := d.Message
+	if tag := wording.LeadingExpression(after); tag != "" && strings.HasPrefix(after[len(tag):], "`") && isCall(message) {
+		before, after = before+tag, after[len(tag):] // the position is that of the tag
+		d.Column += len([]rune(tag))
+	}
 	switch name := d.Name; {
 	case madeByScript.Get().MatchString(after):
 		return // the message was written by the script
@@ -98,32 +102,14 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 	case strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && x.isFunction(wording.TrailingExpression(before)):
 		callee := wording.TrailingExpression(before)
 		wording.TakesObject(d, callee, callee[strings.LastIndexByte(callee, '.')+1:])
-	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && wording.TrailingExpression(before) != "":
+	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && behindCallee(before, after):
 		x.explainCall(d, wording.TrailingExpression(before))
 	case strings.HasPrefix(message, "Value is not an object: "):
 		x.explainOperator(d, after)
 	case strings.HasPrefix(message, readOf):
 		x.explainRead(d, before, after)
 	case message == "Cannot convert undefined or null to object":
-		property, object := wording.LeadingWord(after), wording.TrailingExpression(strings.TrimRight(before, "."))
-		switch whole := object + "." + property; {
-		case property == "" || object == "" || !strings.HasSuffix(before, "."):
-			d.Hint = wording.Advice(d, before, after)
-		case iterated.Get().MatchString(strings.TrimSuffix(before, object+".")):
-			d.Message = whole + " is undefined or null, and cannot be iterated over"
-			if d.Hint = x.absent(d, whole); d.Hint == "" {
-				d.Hint = fmt.Sprintf("write %s ?? [] if it may be missing", whole)
-			}
-		default:
-			action := "set"
-			if strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, object+".")), "delete") {
-				action = "delete"
-			}
-			d.Message = fmt.Sprintf("Cannot %s property '%s': %s is undefined or null", action, property, object)
-			if d.Hint = x.absent(d, object); d.Hint == "" {
-				d.Hint = fmt.Sprintf("give it an object first, or write if (%s) before", object)
-			}
-		}
+		x.explainAbsent(d, before, after)
 	case message == "object is not iterable":
 		object := wording.LeadingExpression(after)
 		if i := strings.Index(after, "..."); object == "" && i >= 0 {
@@ -162,11 +148,70 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 	}
 }
 
-// beginnings are words at which statements and expressions begin.
-var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof"}
+// explainAbsent explains a change or an iteration of undefined or null. The texts are those on both sides of the position.
+func (x *Explainer) explainAbsent(d *diag.Diagnostic, before, after string) {
+	property, object := changed(wording.LeadingWord(after), wording.TrailingExpression(strings.TrimRight(before, ".")), after)
+	whole := object + "."
+	iterable := whole + property
+	if object == "" || !strings.HasSuffix(before, ".") {
+		object, whole, iterable = "", "", wording.LeadingExpression(after)
+	}
+	switch {
+	case iterable != "" && iterated.Get().MatchString(strings.TrimSuffix(before, whole)):
+		d.Message = iterable + " is undefined or null, and cannot be iterated over"
+		if d.Hint = x.absent(d, iterable); d.Hint == "" {
+			d.Hint = fmt.Sprintf("write %s ?? [] if it may be missing", iterable)
+		}
+	case property == "" || object == "":
+		d.Hint = wording.Advice(d, before, after)
+	default:
+		action := "set"
+		if strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, whole)), "delete") {
+			action = "delete"
+		}
+		d.Message = fmt.Sprintf("Cannot %s property '%s': %s is undefined or null", action, property, object)
+		if d.Hint = x.absent(d, object); d.Hint == "" {
+			d.Hint = fmt.Sprintf("give it an object first, or write if (%s) before", object)
+		}
+	}
+}
 
-// iterated matches the code before the object of a loop for … of.
-var iterated = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bfor\b.*\bof\s+$`) }}
+// changed returns the member that a statement changes and its object, for the word at an error's position, the object before it, and
+// the text from the position on. In patterns and before assignments such as ||= the position is that of the object's last part.
+func changed(word, before, after string) (property, object string) {
+	rest := strings.TrimLeft(after[len(word):], "!")
+	switch {
+	case word == "" || before == "":
+	case strings.HasPrefix(rest, "."):
+		if next := wording.LeadingWord(rest[1:]); next != "" {
+			return next, before + "." + word
+		}
+	case strings.HasPrefix(rest, "["):
+		return strings.Trim(leadingPart(rest), `[]'"`), before + "." + word
+	}
+	return word, before
+}
+
+// isCall reports whether a message of the interpreter may be that of a call.
+func isCall(message string) bool {
+	return strings.HasPrefix(message, "Not a function: ") || strings.HasPrefix(message, "Object has no member '") || strings.HasPrefix(message, "Value is not an object: ")
+}
+
+// behindCallee reports whether a position between two texts is that of a call behind its callee. In TypeScript, types may follow
+// the callee.
+func behindCallee(before, after string) bool {
+	callee := wording.TrailingExpression(before)
+	return callee != "" && (strings.HasPrefix(after, "(") || !strings.HasSuffix(callee, ".") && typed.Get().MatchString(after))
+}
+
+// typed matches a template, or the types of a called expression.
+var typed = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile("^(?:[`<]|[!)]+[(`<.]|\\s+(?:as|satisfies)\\s)") }}
+
+// beginnings are words at which statements and expressions begin.
+var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof", "function", "async"}
+
+// iterated matches the code before the object of a loop for … of, of a spread, or of a pattern of elements.
+var iterated = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bfor\b.*\bof\s+$|\.\.\.$|\]\s*=\s*$`) }}
 
 // madeByScript matches the code at an error that the script created.
 var madeByScript = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
@@ -179,6 +224,9 @@ func (x *Explainer) explainOperator(d *diag.Diagnostic, after string) {
 	value := strings.TrimPrefix(d.Message, "Value is not an object: ")
 	after, _, _ = strings.Cut(after, ";")
 	switch {
+	case strings.HasPrefix(after, "#"):
+		d.Message = fmt.Sprintf("Cannot access private member #%s of %s", wording.LeadingWord(after[1:]), value)
+		d.Hint = wording.Advice(d, "", after)
 	case strings.HasPrefix(after, "new "):
 		object := wording.LeadingExpression(strings.TrimSpace(after[len("new "):]))
 		if x.isFunction(object) {

@@ -61,7 +61,9 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 	if err != nil {
 		return "", nil, diag.New("syntax", "the source map of %s is unusable: %v", name, err)
 	}
-	return moved.restoreNames(code, text), moved, nil
+	code = moved.restoreNames(code, text)
+	moved.texts.generated, moved.texts.written = code, text
+	return code, moved, nil
 }
 
 // tsconfig returns the options of TypeScript for a kind of text. At the prompt, later lines may use an import that is unused so far.

@@ -14,9 +14,12 @@ import (
 type offsetMap struct {
 	generated, written []int    // sorted by generated
 	names              []string // written names that differ in the generated text; else empty
+	texts              struct{ generated, written string }
 }
 
-// original returns the offset in the written text for one in the generated text. A nil map changes no offset.
+// original returns the offset in the written text for one in the generated text. A nil map changes no offset. Behind the last mapped
+// offset before it, the texts are followed for as long as they are equal. Thus the parenthesis of a call is found, which source
+// maps leave out: it is the offset behind the callee, where type arguments may begin.
 func (m *offsetMap) original(offset int) int {
 	if m == nil {
 		return offset
@@ -24,6 +27,10 @@ func (m *offsetMap) original(offset int) int {
 	i := sort.SearchInts(m.generated, offset+1) - 1
 	if i < 0 {
 		return 0
+	}
+	from := m.texts.generated[m.generated[i]:min(offset, len(m.texts.generated))]
+	if from = strings.TrimRight(from, " "); strings.HasPrefix(m.texts.written[m.written[i]:], from) {
+		return m.written[i] + len(from)
 	}
 	return m.written[i]
 }
