@@ -90,6 +90,7 @@ type invocation struct {
 	flags  *flag.FlagSet
 	ending *atomic.Pointer[error] // the error of the script that is being closed, or nil
 	trace  *trace.Recorder        // the time line, or nil
+	lack   *atomic.Pointer[error] // the first failed write to standard output, or nil
 }
 
 // usageError is an error in the command line.
@@ -131,7 +132,7 @@ func Main(sys System) int {
 		if list[i].name != name {
 			continue
 		}
-		inv := &invocation{System: sys, ctx: ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError), ending: new(atomic.Pointer[error])}
+		inv := &invocation{System: sys, ctx: ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError), ending: new(atomic.Pointer[error]), lack: new(atomic.Pointer[error])}
 		inv.Args = args
 		inv.flags.SetOutput(io.Discard)
 		fatal.Handle(inv.lost)
@@ -142,7 +143,7 @@ func Main(sys System) int {
 		}
 		return inv.finish(list[i].run(inv))
 	}
-	inv := &invocation{System: sys, ctx: ctx}
+	inv := &invocation{System: sys, ctx: ctx, lack: new(atomic.Pointer[error])}
 	names := make([]string, len(list))
 	for i := range list {
 		names[i] = list[i].name
@@ -165,6 +166,9 @@ func (inv *invocation) finish(err error) int {
 	var exit *exitError
 	var scriptExit *lang.ExitError
 	var usage *usageError
+	if failed := inv.lack.Load(); failed != nil && (err == nil || errors.As(err, &exit) && exit.code == ExitOK) {
+		err = *failed
+	}
 	switch {
 	case err == nil:
 		return ExitOK
@@ -260,7 +264,21 @@ func (inv *invocation) terminal() *graphics.Terminal {
 // printf writes formatted text. Names from elsewhere, such as a file's, may be in it: U+FFFD replaces characters that a
 // terminal obeys.
 func (inv *invocation) printf(w io.Writer, format string, args ...any) {
-	_, _ = io.WriteString(w, printable.Text(fmt.Sprintf(format, args...))) // a failed write cannot be reported
+	if w == inv.Stdout {
+		w = output{inv}
+	}
+	_, _ = io.WriteString(w, printable.Text(fmt.Sprintf(format, args...)))
+}
+
+// output is the standard output of an invocation. The first failed write fails a command that succeeds otherwise.
+type output struct{ inv *invocation }
+
+func (o output) Write(p []byte) (int, error) {
+	n, err := o.inv.Stdout.Write(p)
+	if err != nil {
+		o.inv.lack.CompareAndSwap(nil, &err)
+	}
+	return n, err
 }
 
 // isTerminal reports whether a stream is a terminal.

@@ -26,7 +26,7 @@ func runVersion(inv *invocation) error {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		version = info.Main.Version
 	}
-	fmt.Fprintf(inv.Stdout, "orepl %s, %s, %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(output{inv}, "orepl %s, %s, %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 
@@ -51,7 +51,7 @@ func runHelp(inv *invocation) error {
 	}
 	if len(args) > 0 {
 		if args[0] == "exit-codes" {
-			fmt.Fprint(inv.Stdout, exitCodes)
+			fmt.Fprint(output{inv}, exitCodes)
 			return nil
 		}
 		for _, c := range append(commands(), imageCommands()...) {
@@ -61,21 +61,21 @@ func runHelp(inv *invocation) error {
 			inv.printUsage(c.name)
 			r := inside.Of(inv.open()).Registry()
 			if _, _, ok := r.Lookup(c.name); ok { // kernel and bench are also functions of scripts
-				fmt.Fprintln(inv.Stdout, "\nIn scripts:")
-				return help.Write(inv.Stdout, r, c.name)
+				fmt.Fprintln(output{inv}, "\nIn scripts:")
+				return help.Write(output{inv}, r, c.name)
 			}
 			return nil
 		}
-		if err := help.Write(inv.Stdout, inside.Of(inv.open()).Registry(), args[0]); err != nil {
+		if err := help.Write(output{inv}, inside.Of(inv.open()).Registry(), args[0]); err != nil {
 			return &usageError{err.Error(), cmp.Or(diag.Hint(err), "see orepl help")}
 		}
 		return nil
 	}
-	fmt.Fprintln(inv.Stdout, "orepl runs scripts that drive accelerators.\n\nCommands:")
+	fmt.Fprintln(output{inv}, "orepl runs scripts that drive accelerators.\n\nCommands:")
 	for _, c := range commands() {
-		fmt.Fprintf(inv.Stdout, "  %-10s %s\n", c.name, c.about)
+		fmt.Fprintf(output{inv}, "  %-10s %s\n", c.name, c.about)
 	}
-	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts, or the code of a message such as out-of-bounds.")
+	fmt.Fprintln(output{inv}, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts, or the code of a message such as out-of-bounds.")
 	return nil
 }
 
@@ -85,17 +85,17 @@ func (inv *invocation) printUsage(name string) {
 		if c.name != name {
 			continue
 		}
-		fmt.Fprintf(inv.Stdout, "orepl %s %s\n  %s\n", c.name, c.args, c.about)
+		fmt.Fprintf(output{inv}, "orepl %s %s\n  %s\n", c.name, c.args, c.about)
 		probe := &invocation{System: System{Args: []string{"-h"}, Plugins: inv.Plugins, Stdout: io.Discard, Stderr: io.Discard},
-			ctx: inv.ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
+			ctx: inv.ctx, lack: inv.lack, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
 		probe.flags.SetOutput(io.Discard)
 		if inv.flags != nil && inv.flags.Name() == probe.flags.Name() {
 			probe = inv // the invocation's flags are already declared
 		} else if name == "image" {
 			for _, sub := range imageCommands() {
-				fmt.Fprintf(inv.Stdout, "\n  %s %s\n    %s\n", sub.name, sub.args, sub.about)
+				fmt.Fprintf(output{inv}, "\n  %s %s\n    %s\n", sub.name, sub.args, sub.about)
 			}
-			fmt.Fprintln(inv.Stdout, "\norepl help image list explains one of them with its flags; docs/images.md is the guide.")
+			fmt.Fprintln(output{inv}, "\norepl help image list explains one of them with its flags; docs/images.md is the guide.")
 			return
 		} else if name != "help" {
 			var exit *exitError
@@ -103,7 +103,7 @@ func (inv *invocation) printUsage(name string) {
 				return
 			}
 		}
-		writeFlags(inv.Stdout, probe.flags)
+		writeFlags(output{inv}, probe.flags)
 	}
 }
 
@@ -138,7 +138,7 @@ func runTypes(inv *invocation) error {
 	}
 	text := dts.Declarations(inside.Of(inv.open()).Registry())
 	if *out == "" {
-		_, err = fmt.Fprint(inv.Stdout, text)
+		_, err = fmt.Fprint(output{inv}, text)
 		return err
 	}
 	return os.WriteFile(*out, []byte(text), 0o644)

@@ -162,7 +162,7 @@ func (inv *invocation) printFile(r *fileReport) {
 	if len(r.Entries) > 0 {
 		inv.printf(inv.Stdout, ", %s", spelling.Count(len(r.Entries), "entry"))
 	}
-	fmt.Fprintln(inv.Stdout)
+	fmt.Fprintln(output{inv})
 	rows := make([][]string, len(r.Images))
 	for i := range r.Images {
 		img := &r.Images[i]

@@ -29,7 +29,7 @@ func verifyImages(inv *invocation) error {
 		case err != nil:
 			diag.Print(inv.Stderr, err, inv.colors(inv.Stderr))
 		case len(problems) == 0 && images == 0:
-			fmt.Fprintf(inv.Stdout, "%s: it has no images, or every one was dropped; no problems\n", file)
+			fmt.Fprintf(output{inv}, "%s: it has no images, or every one was dropped; no problems\n", file)
 			continue
 		case len(problems) == 0:
 			inv.printf(inv.Stdout, "%s: %s, no problems\n", file, spelling.Count(images, "image"))

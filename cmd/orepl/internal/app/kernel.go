@@ -217,7 +217,7 @@ func runKernel(inv *invocation) error {
 		if err != nil {
 			return inv.close(e, rt, err)
 		}
-		fmt.Fprint(inv.Stdout, text)
+		fmt.Fprint(output{inv}, text)
 	case err == nil:
 		err = noKernel(args[0], *name, compiled)
 	}

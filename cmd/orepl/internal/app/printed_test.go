@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,24 @@ await k.launch({ size: 1 }, b)
 		}
 		if out.Len()+told.Len() == 0 {
 			t.Errorf("%q printed nothing", args)
+		}
+	}
+}
+
+// full is an output that takes nothing, as the file on a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestFullOutput checks that commands fail if their output cannot be written.
+func TestFullOutput(t *testing.T) {
+	for _, args := range [][]string{
+		{"help"}, {"help", "run"}, {"help", "exit-codes"}, {"help", "fs.readText"}, {"help", "image"}, {"version"}, {"version", "-h"}, {"devices"}, {"devices", "--json"}, {"types"},
+	} {
+		var told bytes.Buffer
+		code := Main(System{Args: args, Stdout: full{}, Stderr: &told, Stdin: strings.NewReader(""), Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+		if code != ExitScript || !strings.Contains(told.String(), "no space left") {
+			t.Errorf("%q: exit code %d and %q", args, code, told.String())
 		}
 	}
 }

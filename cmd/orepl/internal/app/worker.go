@@ -111,7 +111,7 @@ func (inv *invocation) tellListening(l *socket.Listener) {
 	if !l.Made() {
 		fmt.Fprintf(inv.Stderr, "orepl worker: the address is shown without its token, which scripts take from %s, or from the file that %s names\n", socket.TokenVariable, socket.TokenFileVariable)
 	}
-	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Shown())
+	fmt.Fprintf(output{inv}, "OREPL_FAR=%s\n", l.Shown())
 }
 
 // joinScript serves the script that waits for workers at an address, until the script ends. It tries to reach the script for at
@@ -133,7 +133,7 @@ func (inv *invocation) joinScript(address socket.Address, patience time.Duration
 		}
 		return err
 	}
-	fmt.Fprintf(inv.Stdout, "joined %s\n", address)
+	fmt.Fprintf(output{inv}, "joined %s\n", address)
 	served := make(chan error, 1)
 	go func() { served <- remote.Serve(ctx, conn, plugins...) }()
 	return inv.awaitServed(ctx, served)
