@@ -3,6 +3,7 @@ package esm_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 )
 
@@ -87,5 +89,31 @@ import of host: a builtin module is not of type "json"
 `
 	if got := out.String(); got != want {
 		t.Errorf("printed\n%swant\n%s", got, want)
+	}
+}
+
+// TestByteOrderMark checks that a byte order mark is no part of scripts and JSON, but of text.
+func TestByteOrderMark(t *testing.T) {
+	const mark = "\ufeff"
+	dir := files(t, map[string]string{
+		"data.json": mark + "[1]", "note.txt": mark + "n", "other.ts": mark + "#!/usr/bin/env orepl\nexport const x: number = 2", "wrong.js": mark + "nothing()",
+		"main.js": mark + `#!/usr/bin/env orepl
+import data from './data.json'
+import note from './note.txt'
+import { x } from './other.ts'
+print(data, note.length, x)
+await import('./wrong.js')`,
+	})
+	e, out := testEngine(t, lang.Options{Dir: dir})
+	_, err := e.RunFile(context.Background(), "main.js")
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) || d.Position.String() != "wrong.js:1:1" {
+		t.Errorf("failed with %v", err)
+	}
+	if got := out.String(); got != "[ 1 ] 2 2\n" {
+		t.Errorf("printed %q", got)
+	}
+	if _, err := e.Run(context.Background(), "call.js", mark+"#!x\nprint(3)"); err != nil {
+		t.Error(err)
 	}
 }

@@ -55,6 +55,9 @@ func (g *Graph) LoadBuiltin(name string) (*Module, error) {
 	return m, nil
 }
 
+// byteOrderMark begins the files of some editors. It is no part of a script or of JSON.
+const byteOrderMark = "\ufeff"
+
 // LoadFile loads a file by a name that is absolute or relative to the engine's directory. kind is "module", the type that the
 // import names, or "" if the extension decides. With anew it always creates a new module.
 func (g *Graph) LoadFile(name, kind string, anew bool) (*Module, error) {
@@ -75,6 +78,9 @@ func (g *Graph) LoadFile(name, kind string, anew bool) (*Module, error) {
 	data, err := g.cache.read(path, func(path string) ([]byte, error) { return g.host.ReadModule(name, path) })
 	if err != nil {
 		return nil, err
+	}
+	if kind == "module" || kind == "json" {
+		data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	}
 	if kind != "module" {
 		return g.loadData(key, name, kind, data)
@@ -165,7 +171,7 @@ func (g *Graph) loadData(key, name, kind string, data []byte) (*Module, error) {
 // LoadCall compiles the text of a call of the engine and loads its imports. The module stands for the file with the path and
 // the name.
 func (g *Graph) LoadCall(path, name, text string) (*Module, error) {
-	return g.loadSource(path, name, text, true)
+	return g.loadSource(path, name, strings.TrimPrefix(text, byteOrderMark), true)
 }
 
 // Drop removes a module of [Graph.LoadCall], so that later imports of its path load the file. It ignores other modules.
