@@ -176,8 +176,9 @@ func (x *Explainer) explainAbsent(d *diag.Diagnostic, before, after string) {
 	}
 }
 
-// changed returns the member that a statement changes and its object, for the word at an error's position, the object before it, and
-// the text from the position on. In patterns and before assignments such as ||= the position is that of the object's last part.
+// changed returns the member that a statement changes, and its object. word is the word at an error's position, before the object
+// before it, and after the text from the position on. In patterns and before assignments such as ||= the position is that of the
+// object's last part.
 func changed(word, before, after string) (property, object string) {
 	rest := strings.TrimLeft(after[len(word):], "!")
 	switch {
