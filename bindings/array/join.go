@@ -85,11 +85,13 @@ func (r *Run) Join(op string, fn Function, operands ...Operand) (Array, error) {
 	return Array{Elem: ir.Elem{Scalar: t}, joined: e}, nil
 }
 
-// Store returns the array itself, or a stored copy of a joined one.
+// Store returns the array itself, or a stored copy of a joined one. Outside of an operation it counts as the last of those joined.
 func (r *Run) Store(x Array) (Array, error) {
 	if x.joined == nil {
 		return x, nil
 	}
+	end, _ := r.begin(x.joined.ops[len(x.joined.ops)-1]) // it only refuses arrays
+	defer end()
 	out, err := r.make(x.Elem.Scalar, x.Dims())
 	if err != nil {
 		return Array{}, err

@@ -39,6 +39,7 @@ const z = d.full(f32, 5, 1)
 console.log(await z.map(v => v + 1).zip(z.fill(3), (a, b) => a * b).sum()) // map has run before fill
 console.log(explain(() => x.zip(w, (a, b) => a - b).map(v => v * v).sum(0)))
 console.log(explain(() => { const y = x.map(v => v * 2); return y.sum(0) }))
+console.log(explain(() => x.map(v => v * 2).sum([0, 1])))
 for (const f of [() => x.map(v => v.z).sum(), () => x.zip(d.ones(f32, 7), (a, b) => a).sum(), () => x.map(v => v).sum(5), () => x.map(v => v).sum({ axi: 1 }), () => explain(3), () => k.reduce((a, b) => a, { order: 'all' })]) {
   try { f() } catch (e) { console.log(e.message) }
 }
@@ -48,6 +49,7 @@ for (const f of [() => x.map(v => v.z).sum(), () => x.zip(d.ones(f32, 7), (a, b)
 		"any order of 16384 true", "any order of 40000 true", "30",
 		`sum: zip, map, sum in one launch, \[300, 1, 1\] work-items, sum\(a: f32\[\]\[\]\[\], b: f32\[\]\[\]\[\], out: f32\[\]\[\]\[\]\)`,
 		`map, \[21000\] work-items, map\(out: f32\[\], a: f32\[\]\)`, `sum, \[300, 1, 1\] work-items, .*`,
+		`map, \[21000\] work-items, map\(out: f32\[\], a: f32\[\]\)`, `sum, .*`, `sum, .*`,
 		"`v` is a number, which has no property in a kernel", `zip on cpu: the shapes \[70, 300\] and \[7\] do not match: axis -1 has the extents 300 and 7`,
 		`sum on cpu: axis 5 is outside of the shape \[70, 300\]`, `sum on cpu: there is no option "axi"`, "explain: expected a function, not 3",
 		`reduce on cpu: order must be one of \["fixed" "any"\], not .*`, ""}
