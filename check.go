@@ -9,7 +9,7 @@ import (
 // Check returns all problems that a run with the inputs in would have, or nil. It finds values that do not fit, wrong extents,
 // and names that run takes and the pipeline does not declare. Of launches it finds wrong arguments and kernels that do not
 // compile for the pipeline's device. Problems are a [diag.Diagnostic] or a [diag.List]; each diagnostic has its position in the
-// script. Other errors are [ErrClosed] and the end of ctx.
+// script. Other errors are [ErrClosed], the end of ctx, and a failure to load another instance.
 //
 // The script's function run is called, but its launches run no kernel, so buffers that it reads hold zeros. Missing inputs and
 // parameters get values that the declaration allows; arrays have 16 elements along each dimension. in may be nil.

@@ -59,15 +59,15 @@ type program interface {
 	Params() []Param
 	Choice() DeviceChoice
 	IsLost() bool
-	OnlyLaunches() bool // run does nothing else
+	OnlyLaunches() bool // reports whether the script's function run only launches kernels
 	Run(ctx context.Context, mark any, in []pipelines.Input, out []pipelines.Output) error
 	Check(ctx context.Context, in []pipelines.Input) diag.List
 }
 
 func (i *instance) device() string { return i.pipeline.Choice().Device }
 
-// load makes a busy instance, adds it to p.live, and reports the load or its failure to the hook. needed tells whether a run
-// waits for the instance.
+// load makes a busy instance, reports the load or its failure to the hook, and adds the instance to p.live. If the hook panics,
+// load closes the instance instead. needed tells whether a run waits for the instance.
 func (p *Pipeline) load(ctx context.Context, needed bool) (loaded *instance, failed error) {
 	start := time.Now()
 	var of *Pipeline // that a run waits for
@@ -263,8 +263,9 @@ func (p *Pipeline) isEnded() bool {
 	}
 }
 
-// giveBack ends a busy run with the context ctx, whose error was err, and keeps its instance for the next run. A run that was stopped may have left
-// the script's variables in any state. Its instance is replaced in the background, or only closed if the pipeline has ended.
+// giveBack ends a busy run with the context ctx, and keeps its instance for the next run if [survives] is true for the run's error
+// err. Otherwise the script's variables may be in any state: the instance is replaced in the background. If the pipeline has
+// ended, giveBack closes the instance in either case.
 func (p *Pipeline) giveBack(ctx context.Context, i *instance, err error) {
 	if survives(ctx, err) {
 		p.leave(i)
@@ -281,8 +282,8 @@ func (p *Pipeline) giveBack(ctx context.Context, i *instance, err error) {
 	p.leave(nil)
 }
 
-// survives reports whether an instance can run again after a run with this context and error. It can if the run was refused, or its
-// script or kernels failed by themselves.
+// survives reports whether an instance can run again after a run with this context and error. It can if the run succeeded or was
+// refused, or if its script or kernels failed by themselves.
 func survives(ctx context.Context, err error) bool {
 	var refused *pipelines.Refusal
 	switch {
@@ -301,7 +302,8 @@ func survives(ctx context.Context, err error) bool {
 	return false
 }
 
-// stopped reports whether a problem that a check found is that its script was stopped, by a limit or an exit.
+// stopped reports whether a problem that a check found prevents further runs of the instance. Its script was stopped by a limit, an
+// exit or the end of the context, or the device or the process was lost.
 func stopped(found error) bool {
 	return slices.ContainsFunc(diag.All(found), func(d *diag.Diagnostic) bool {
 		switch Code(d.ID) {

@@ -103,7 +103,8 @@ func unset(f *config.Field, sources []Source, what string) error {
 	return fmt.Errorf("%s: set it in %s", what, spelling.Or(places))
 }
 
-// SettingsOf returns the defaults as settings, unchecked, to describe them. The error is that of a wrong rule.
+// SettingsOf returns the defaults as settings, unchecked, to describe them. It returns an error if T is no struct, two fields have
+// the same name, or a rule is wrong.
 func SettingsOf[T any](defaults T) (*Settings[T], error) {
 	fields, err := config.Fields(reflect.TypeFor[T]())
 	if err != nil {
@@ -480,8 +481,8 @@ func misspelt(prefix string, fields []config.Field) (failed []error) {
 // in returns a function that returns the file as the place of each setting.
 func in(file string) func(*config.Field) string { return func(*config.Field) string { return file } }
 
-// variable returns the name of a field's environment variable. A word begins at each upper-case letter, but capitals in a row are one
-// word: BASE_URL is the field baseURL, and URL_OF_X the field urlOfX.
+// variable returns the name of a field's environment variable. A word begins at each capital (A to Z), but capitals in a row are one
+// word. If another character follows them, their last one begins a word: baseURL is BASE_URL, and URLOfX is URL_OF_X.
 func variable(prefix string, path []string) string {
 	var b strings.Builder
 	for i, part := range path {
@@ -568,7 +569,8 @@ func (s *setting) Set(text string) error { return s.set(text) }
 
 func (s *setting) IsBoolFlag() bool { return s.isBool }
 
-// shownDefault returns the text of a setting before flags are parsed, or "" for one that is empty or secret.
+// shownDefault returns the text of a setting before flags are parsed. It returns "" for a secret, a zero value, and an empty list
+// or map.
 func shownDefault(f *config.Field, to reflect.Value) string {
 	if v := f.Of(to); f.Secret || v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 {
 		return ""

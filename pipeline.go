@@ -145,8 +145,8 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	return p.run(ctx, in, out, &device)
 }
 
-// run runs the pipeline like Run, but records no span and no counts. It sets device to the id of the device, and counts the
-// run as running, unless device is nil.
+// run runs the pipeline like Run, but reports no span, and does not count the begin and the end of the run. Unless device is nil, it
+// sets device to the id of the device, and counts the run as running while it has an instance.
 func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (failed error) {
 	inputs, err := p.inputs(in)
 	if err != nil {
@@ -339,8 +339,8 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// inputs converts d to the inputs of a run, sorted by name. The error has every value with a wrong type, a negative extent or
-// too few bytes.
+// inputs converts d to the inputs of a run, sorted by name. The error has every value that is nil or has a wrong type or a negative
+// extent, and every picture with too few bytes.
 func (p *Pipeline) inputs(d Data) ([]pipelines.Input, error) {
 	list := make([]pipelines.Input, 0, len(d))
 	for name, value := range d {

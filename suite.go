@@ -29,8 +29,8 @@ type TestResult = testjs.Result
 var ErrNoTests = errors.New("the file declares no test")
 
 // Test runs a script that declares tests with the module 'test', and then the tests, in order and in one engine. A test fails
-// with a diagnostic that has the place in the script. The end of ctx ends the run after the current test. The error is that of the
-// script itself, that of ctx if tests did not run, that of closing the engine, or [ErrNoTests].
+// with a diagnostic that has the place in the script. When ctx ends, the current test fails, and later ones do not run. The error
+// is that of the options or of the script itself, that of ctx if tests did not run, that of closing the engine, or [ErrNoTests].
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
 	if err := r.usable(ctx); err != nil {
 		return nil, err

@@ -230,8 +230,9 @@ func (w *Watched) look(list []version) {
 	}
 }
 
-// watch reloads the pipeline after changes. Since an editor may write several files, or one in parts, watch waits until the
-// files have not changed for an interval. After a notification it waits for the time settle.
+// watch reloads the pipeline after changes of its files until ctx ends. loaded has the versions that were loaded. Since an editor
+// may write several files, or one in parts, watch waits until the files have not changed for an interval. After a notification it
+// waits for the time settle. A failed reload that [passes] accepts is repeated.
 func (w *Watched) watch(ctx context.Context, loaded []version) {
 	w.goroutine.Store(goroutine.Current())
 	defer close(w.ended)
@@ -415,7 +416,8 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 	return p, nil
 }
 
-// compiles returns the problems of kernels in a run with made-up inputs. Problems that may be due to these inputs are left out.
+// compiles returns the problems that [Pipeline.Check] finds with made-up inputs, such as kernels that do not compile. It leaves out
+// problems that may be due to these inputs.
 func (p *Pipeline) compiles(ctx context.Context) error {
 	var found diag.List
 	for _, d := range diag.All(p.Check(ctx, nil)) {

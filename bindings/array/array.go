@@ -30,7 +30,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Array is a buffer with the type of its elements.
+// Array is a buffer with the type of its elements, or a joined array, which has no memory; see [Run.Join].
 type Array struct {
 	*session.Buffer // nil for a joined array
 	Elem            ir.Elem
@@ -253,7 +253,7 @@ func in(a Array) arg   { return arg{array: a} }
 func i32(n int) arg    { return arg{typ: ir.I32, bits: uint64(uint32(int32(n)))} }
 func u32(n uint32) arg { return arg{typ: ir.U32, bits: uint64(n)} }
 
-// number returns an argument of a type from its bits.
+// number returns a scalar argument for elements of type t. bits are those of the value that kernels load; see [ValueBits].
 func number(t ir.Type, bits uint64) arg { return arg{typ: t.Value(), bits: bits} }
 
 // kernelArgs returns the compiler's descriptions of arguments.

@@ -85,8 +85,8 @@ func (s Ranges) places(rank int) (texts []string, params []int) {
 // Ranges are ranges of the first axes of an array.
 type Ranges []Range
 
-// SetSlice stores values in the elements of ranges of the first axes, in place. The values are a number, or an array whose
-// shape is broadcast to that of the ranges, without the axes for which single is true.
+// SetSlice stores values in the elements of ranges of the first axes, in place. Ranges must be inside of the axes. The values are a
+// number, or an array whose shape is broadcast to that of the ranges, without the axes for which single is true.
 func (r *Run) SetSlice(x Array, ranges Ranges, single []bool, values Operand) error {
 	list := []Array{x}
 	if values.Array.Buffer != nil {
@@ -280,7 +280,8 @@ func (r *Run) Part(x Array, ranges Ranges, single []bool) (Array, error) {
 	return Array{Elem: x.Elem, joined: e}, nil
 }
 
-// placed returns a view in place of an input whose part is a range of the first axis, and other inputs as they are.
+// placed returns a view in place of an input whose part is contiguous: one index of the first axis, or a range of it with the step
+// 1, and all of the other axes. It returns other inputs as they are.
 func (r *Run) placed(o Operand) (Operand, error) {
 	if o.part == nil {
 		return o, nil
@@ -336,8 +337,8 @@ func (p *part) element(at []string, x *extras) string {
 	return b.String()
 }
 
-// repeated returns the text of the indices of an element of the part. The text at has the indices in the shape to which the
-// part is broadcast.
+// repeated returns the texts of the indices of an element of the part, one for each axis. at has those of the axes of shape, to which
+// the part is broadcast.
 func (p *part) repeated(at []string, shape []int) []string {
 	at = slices.Clone(at[len(shape)-len(p.dims):])
 	for axis, n := range p.dims {
@@ -348,8 +349,9 @@ func (p *part) repeated(at []string, shape []int) []string {
 	return at
 }
 
-// around returns the text of an element of the array with a name by the indices of an expression with extents dims around an axis;
-// see [Run.around]. It is nil if an index counts the elements of two axes, whose own indices take divisions: a copy is faster.
+// around returns a function from the texts of the indices outer, n and inner of [Run.around] to the text of an element. name is the
+// name of the stored array, and dims has the extents of the expression. around returns nil if one of these indices counts the
+// elements of two axes with more than one element. Their own indices would take divisions, and a copy is faster.
 func (p *part) around(name string, dims []int, axis int, x *extras) func(index []string) string {
 	groups := make([]int, len(dims))
 	for i := range groups {

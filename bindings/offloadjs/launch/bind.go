@@ -76,7 +76,7 @@ func (m *Module) bind(k *Kernel, call goja.FunctionCall) (goja.Value, error) {
 	return m.boundClass.New(b), nil
 }
 
-// boundOf binds a prepared call; t may be nil.
+// boundOf binds a prepared call. t has its terms, or is nil if equal calls are not recognised.
 func (m *Module) boundOf(k *Kernel, p *prepared, cfg *Options, t *terms) (*boundLaunch, error) {
 	b := &boundLaunch{kernel: k, queue: p.queue, label: cfg.Label, services: p.call.Kernel().Info().CallsServices(), terms: t}
 	if b.services {

@@ -92,7 +92,7 @@ func (m *Module) Register(label string, mod *ir.Module) (*session.Library, error
 	return lib.Library, nil
 }
 
-// Refuse sets what a launch that failed returns in place of its error; nil ends that.
+// Refuse sets what a launch that failed returns in place of its error, except for bound launches; nil ends that.
 func (m *Module) Refuse(fn func(error) (goja.Value, error)) { m.refused = fn }
 
 // Of returns the kernel of a script's value, or nil.

@@ -28,7 +28,8 @@ func (m *Module) compile(k *Kernel, args []kernel.Arg, overflows bool) (*kernel.
 	return code, err
 }
 
-// warnOfChanges warns of captured values that differ from the current ones.
+// warnOfChanges warns of captured values that differ from the current ones. In a script it warns once per kernel, and compares them
+// at the first comparedLaunches launches only.
 func (m *Module) warnOfChanges(k *Kernel) {
 	script := !m.Engine.Options().Prompt
 	hint := func(path string) string {

@@ -82,8 +82,8 @@ type Compilation struct {
 	spec *specialization
 }
 
-// Shapes returns the distinct group shapes of the launches so far, at most maxShapes. It returns nil for a kernel that does not
-// observe its groups.
+// Shapes returns the distinct group shapes of the launches so far, at most maxShapes. It leaves out launches that the script bound
+// with kernel.bind. It returns nil for a kernel that does not observe its groups.
 func (c Compilation) Shapes() []Shape {
 	if c.spec.shapes == nil {
 		return nil

@@ -82,7 +82,7 @@ func (s *specialization) warnings() diag.List {
 	return list.Sort()
 }
 
-// launched returns the shapes of the launches so far, or nil for a kernel that does not observe its groups.
+// launched returns the recorded shapes of launches, as [Compilation.Shapes] does.
 func (s *specialization) launched() []Shape {
 	if s.shapes == nil {
 		return nil

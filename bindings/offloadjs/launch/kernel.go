@@ -426,8 +426,8 @@ func (m *Module) prepare(op string, k *Kernel, cfg *Options, values []goja.Value
 // mostExchanged is the number of a kernel's parameters up to which hintOfOrder looks for exchanged arguments.
 const mostExchanged = 8
 
-// hintOfOrder returns err with the hint that two arguments are exchanged, if the kernel compiles with them in the other order.
-// Otherwise it returns err.
+// hintOfOrder returns err with the hint that two arguments of different kinds are exchanged, if the kernel compiles with them in the
+// other order. Otherwise it returns err.
 func (m *Module) hintOfOrder(k *Kernel, args []kernel.Arg, err error) error {
 	var list kerneldiag.List
 	if !errors.As(err, &list) || len(args) > mostExchanged {

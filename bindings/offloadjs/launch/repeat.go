@@ -21,8 +21,8 @@ const (
 	mostMissed    = 8 // launches with an equal mark and other terms, after which those with this mark are no longer bound
 )
 
-// repeats are the newest launches of a kernel that were bound, so that an equal one submits the same call. They keep no
-// argument alive: a call that no script holds lives until the next garbage collection.
+// repeats are the newest launches of a kernel with different marks. A launch whose mark occurs again is bound, so that later equal
+// ones submit the same call. repeats keep no argument alive: a call that no script holds lives until the next garbage collection.
 type repeats struct {
 	list [mostRepeats]repeated
 	next int

@@ -17,7 +17,7 @@ type Shape struct {
 // maxShapes limits the recorded shapes of a kernel's launches.
 const maxShapes = 16
 
-// shapes records the distinct shapes of a kernel's launches, in order of first occurrence.
+// shapes records the distinct shapes of a kernel's launches, in order of first occurrence. Launches of kernel.bind are not noted.
 type shapes struct {
 	mu   sync.Mutex
 	list []Shape

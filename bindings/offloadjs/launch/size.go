@@ -13,7 +13,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// sizeOption parses the option size: counts in the order x, y, z, or a buffer, for one work-item per element.
+// sizeOption parses the option size: counts in the order x, y, z, or a buffer, for one work-item per element. Without the option it
+// returns nil.
 func (m *Module) sizeOption(o *option.Set) []int {
 	v := o.Get("size")
 	if object, ok := v.(*goja.Object); ok {

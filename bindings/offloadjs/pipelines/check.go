@@ -112,7 +112,8 @@ func (p *Pipeline) fractional(in []Input) (all []Input) {
 	return all
 }
 
-// withNumbers adds the misfits of numbers to those of a check, which does not see them. It must not overlap a run.
+// withNumbers returns wrong, the misfits that [Pipeline.check] found, with those of the values of numbers and parameters, which
+// check does not look at. It must not overlap a run.
 func (p *Pipeline) withNumbers(ctx context.Context, in []Input, wrong []misfit) []misfit {
 	_ = p.m.Engine.Do(ctx, func(*goja.Runtime) error { // after a failure, those of the check remain
 		for _, w := range append(p.setParams(in), p.setNumbers(in)...) {
@@ -125,7 +126,7 @@ func (p *Pipeline) withNumbers(ctx context.Context, in []Input, wrong []misfit) 
 	return wrong
 }
 
-// diagnosed converts an error on the engine's goroutine.
+// diagnosed returns the diagnostics of an error, which the engine's goroutine explains.
 func (p *Pipeline) diagnosed(ctx context.Context, err error) diag.List {
 	return diag.All(p.explain(ctx, err))
 }

@@ -37,7 +37,8 @@ func (m *Module) declarationOf(o *goja.Object) *declaration {
 	return d
 }
 
-// wish returns the device that the script wants, and the option that says so. It records mistakes and returns false for them.
+// wish returns the devices that the script wants, and the name of the option that says so, or "device" if there is none. It records
+// mistakes and returns false for them.
 func (d *declaration) wish() (w placement.Wish, key string, ok bool) {
 	before := len(d.mistakes)
 	for _, name := range []string{"device", "prefer", "devices"} {
@@ -68,7 +69,7 @@ func (d *declaration) wish() (w placement.Wish, key string, ok bool) {
 	return w, cmp.Or(key, "device"), len(d.mistakes) == before
 }
 
-// ids returns the ids of a list of devices.
+// ids returns the ids in v, the value of the option name. It returns an error unless v is an array of one or more valid ids.
 func (d *declaration) ids(name string, v goja.Value) (list []string, err error) {
 	what := "a list of ids"
 	if name == "device" {

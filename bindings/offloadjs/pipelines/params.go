@@ -82,7 +82,8 @@ func (m *Module) setParamType(p *port, t element.Type) error {
 	return nil
 }
 
-// value returns a script's value as one of a parameter.
+// value returns a script's value as the Go value of a parameter. It returns an error for a value that is not of the parameter's
+// type.
 func (at *port) value(v goja.Value) (any, error) {
 	x := element.Exported(v)
 	if s, ok := x.(string); ok && at.param.Type == "string" {

@@ -388,7 +388,7 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 
 // number returns a Go number as the script gets it: a BigInt for each integer of the types i64 and u64, even a small one, else
 // a Number. Elements of buffers are converted alike. An integer for another type that no Number holds exactly is returned as a
-// BigInt, which [port.bits] refuses.
+// BigInt, which [port.bits] refuses. Booleans and texts remain what they are.
 func (m *Module) number(t element.Type, x any) goja.Value {
 	n := new(big.Int)
 	switch v := x.(type) {

@@ -36,7 +36,8 @@ var goTypes = later.Value[map[reflect.Kind]ir.Type]{Make: func() map[reflect.Kin
 	}
 }}
 
-// service returns a service that calls the Go function.
+// service returns a service that calls the Go function. It returns an error for a wrong name, and for a Func whose type differs from
+// what [Host] requires.
 func (h Host) service() (*service, error) {
 	const op = "service"
 	if !serviceName.Get().MatchString(h.Name) {

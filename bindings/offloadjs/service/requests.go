@@ -144,8 +144,8 @@ func (r *Registry) WaitServing(work func() error) error {
 	}
 }
 
-// ServeUntilDone keeps the event loop alive until a queue's commands complete, because their kernels call services. All
-// launches of a scope share one goroutine, since each completed command wakes every waiter of the queue.
+// ServeUntilDone keeps the event loop alive until a queue's commands complete, because their kernels call services. The launches
+// of one scope on one queue share a goroutine, since each completed command wakes every waiter of the queue.
 func (r *Registry) ServeUntilDone(q *session.Queue) {
 	key := wait{q, r.Engine.Loop().Scope()}
 	r.settling.Lock()
@@ -243,8 +243,8 @@ func (r *Registry) handle(q *request) {
 	r.Engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
 }
 
-// callHandler runs the handler of a request, and returns an object that is not a promise as one. During the call, [Registry.MayBlock]
-// refuses to block the script, since the calling kernel waits.
+// callHandler runs the handler of a request and returns its result. It makes a promise of an object that is none, such as an event.
+// During the call, [Registry.MayBlock] refuses to block the script, since the calling kernel may wait.
 func (r *Registry) callHandler(q *request, args []goja.Value) (goja.Value, error) {
 	r.handlers++
 	before := r.handling
@@ -304,7 +304,8 @@ func (r *Registry) handlerError(s *service, err error) error {
 	return &contract.Error{Code: contract.BackendFailure, Op: "call", Detail: "the service " + s.name + " threw " + thrown, Err: d}
 }
 
-// MayBlock returns an error for a blocking call while a handler runs, which would be a deadlock.
+// MayBlock returns an error for a blocking call while a handler runs. It could be a deadlock, since a kernel waits for the handler
+// unless its service is one-way.
 func (r *Registry) MayBlock(op string) error {
 	if r.handlers == 0 {
 		return nil

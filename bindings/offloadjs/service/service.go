@@ -430,7 +430,8 @@ func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 }
 
 // serve handles a kernel's call of a service. A Go function runs on the kernel's goroutine. A handler of the script runs on the
-// event loop, and serve waits for its result unless the service is one-way.
+// event loop, and serve waits for its result unless the service is one-way. It fails if the deadline of the service expires first,
+// or ctx or the engine ends.
 func (r *Registry) serve(ctx context.Context, on *session.Queue, call *contract.Request) (uint64, error) {
 	s, err := r.find(call.Name)
 	if err != nil {
