@@ -299,8 +299,8 @@ func (m *Module) BuffersOf(fn goja.Value, taken ...string) (found []*buffers.Buf
 	return found, names
 }
 
-// LanguageName returns the number of a global object that the kernel language also defines: its index in languageNames, or their
-// number for Atomics. For other objects, and nil, it returns false.
+// LanguageName returns the number of a global object that the kernel language also defines: its index in languageNames, or the
+// length of languageNames for Atomics. For other objects, and nil, it returns false.
 func (m *Module) LanguageName(o *goja.Object) (number int, ok bool) {
 	if o == nil {
 		return 0, false

@@ -16,7 +16,8 @@ import (
 // so launches compare it with the current value and warn of a difference. At a prompt every launch compares, and warns once
 // per value. In a script only the first launches compare, and warn once per kernel.
 
-// comparedItems is the maximum number of elements of arrays that a script's kernel compares.
+// comparedItems is the maximum length of the captured arrays that launches of a script's kernel compare. Longer ones are not
+// compared, except at a prompt.
 const comparedItems = 64
 
 // List is the list of a kernel's captured values.
@@ -153,7 +154,8 @@ func sameNumbers(a, b []float64) bool {
 	return true
 }
 
-// sameContents reports whether two objects are equal in a kernel: arrays of equal numbers, or functions of equal text.
+// sameContents reports whether two objects are equal in a kernel: arrays of equal numbers, typed arrays of equal type and bytes, or
+// functions of the script with equal texts.
 func (m *Module) sameContents(a, b goja.Value) bool {
 	x, okX := a.(*goja.Object)
 	y, okY := b.(*goja.Object)
@@ -176,7 +178,8 @@ func (m *Module) sameContents(a, b goja.Value) bool {
 	return errP == nil && errQ == nil && sameNumbers(p, q)
 }
 
-// isData reports whether an own property is a data property. Comparisons must not run getters.
+// isData reports whether an object has a data property of its own with a name. Comparisons must not run getters, so isData returns
+// false for a proxy.
 func (m *Module) isData(o *goja.Object, name string) bool {
 	if o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return false

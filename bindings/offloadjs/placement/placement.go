@@ -32,7 +32,7 @@ type Choice struct {
 	Device    string   // id
 	Reason    string   // such as "the first available one of cuda, opencl, cpu"
 	Passed    []Passed // what was not taken, in order
-	Instances int      // number of instances on the device
+	Instances int      // number of instances on the device; 0 in the result of [Seat.Choose]
 }
 
 // Passed is a device that was not taken.
@@ -251,7 +251,7 @@ func (c *chooser) find(id string) ([]*session.Device, error) {
 	return nil, nil
 }
 
-// first returns the first usable device of a list.
+// first returns the first usable device of a list of ids. It returns an error if there is none, and those of find.
 func (c *chooser) first(list []string) (*session.Device, error) {
 	for i, id := range list {
 		usable, err := c.find(id)

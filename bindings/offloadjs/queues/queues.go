@@ -201,7 +201,7 @@ func (m *Module) host(q *session.Queue, call goja.FunctionCall) (goja.Value, err
 	return m.EventAfter(q, "")
 }
 
-// MayBlock returns an error for a blocking call that would be a deadlock: while a queue waits for a script function or a
+// MayBlock returns an error for a blocking call that could be a deadlock: while a queue waits for a function of the script, or a
 // service's handler runs.
 func (m *Module) MayBlock(op string) error {
 	if err := m.rpc.MayBlock(op); err != nil {

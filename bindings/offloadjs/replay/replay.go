@@ -159,8 +159,8 @@ func (t *Tape) Begin(q *session.Queue) {
 	t.recording, t.queue, t.calls, t.codes = true, q, nil, nil
 }
 
-// Add records a launch that a queue has accepted. A launch that cannot be repeated alone ends the recording. A nil tape records
-// nothing.
+// Add records a launch that a queue has accepted. The recording ends at a launch on another queue than that of Begin, at one that
+// calls services or prints, and after mostLaunches. A nil tape records nothing.
 func (t *Tape) Add(q *session.Queue, c *session.Call) {
 	if t == nil || !t.recording {
 		return
