@@ -147,7 +147,7 @@ func (r *Run) reduceBlocks(out, x Array, d *reduction, span int) error {
 }
 
 // ArgMin returns the index of the least element along an axis, or of all in row-major order: of several the first one. NaN is
-// less than any number.
+// less than any number. There must be an element.
 func (r *Run) ArgMin(x Array, axis int, keep bool) (Array, error) {
 	return r.extremePlace("argmin", "<", x, axis, keep)
 }
@@ -231,7 +231,7 @@ func beats(better string) string {
 	return fmt.Sprintf("(a, b) => a %s b || (isNaN(a) && !isNaN(b))", better)
 }
 
-// placeRows finds the place of the best element of each row.
+// placeRows is [Run.findRows] without blocks: it compares the places of all elements. It does nothing if there are no rows.
 func (r *Run) placeRows(out, x Array, rows, n int, better string) error {
 	if rows == 0 {
 		return nil

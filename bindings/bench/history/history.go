@@ -116,13 +116,14 @@ type Trend struct {
 	Changes []Change
 }
 
-// Change is a run since which a benchmark takes another time.
+// Change is a change of a benchmark's time, which later runs keep.
 type Change struct {
 	Index  int     // index in Medians of the first run with the new time
 	Change float64 // of the median, relative to the runs before: 0.1 is 10 % more
 }
 
-// Trends returns the course of each benchmark of the newest run. noise is the least relative change that counts.
+// Trends returns the course of each benchmark of the newest run, without those that no run has a median of. noise is the least
+// relative change that counts.
 func (h *History) Trends(noise float64) (trends []Trend) {
 	newest := h.Runs[len(h.Runs)-1]
 	for _, r := range newest.Results() {
@@ -187,8 +188,8 @@ func (t *Trend) Describe(c Change) string {
 	return text
 }
 
-// Table returns a line for each benchmark. It has the number of runs, the median of the newest one, the course, and the changes with
-// the runs since which they hold.
+// Table returns a line for each of the [History.Trends]. It has the number of runs, the median of the newest one, the course, and the
+// changes, each with the first run that has it. A last line counts the runs of other machines, if there are any.
 func (h *History) Table(noise float64) string {
 	trends := h.Trends(noise)
 	wide := len("name")

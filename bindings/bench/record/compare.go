@@ -243,7 +243,7 @@ var milliseconds = later.Value[map[string]float64]{Make: func() map[string]float
 }}
 
 // ParseCondition parses a condition: a metric, < or >, and a number with a unit. A number with % is a change against the
-// baseline; times have a unit, rates none or their own.
+// baseline; times have a unit, rates none or their own. A change that is met without a change, such as < 5%, is an error.
 func ParseCondition(text string) (Condition, error) {
 	m := condition.Get().FindStringSubmatch(text)
 	if m == nil {

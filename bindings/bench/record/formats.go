@@ -146,8 +146,8 @@ func (r *Run) Markdown(w io.Writer, c *Comparison) error {
 	return err
 }
 
-// goName returns a benchmark's name, which must not be empty, in the form of Go's benchmarks. After "Benchmark" it has an
-// upper-case letter or an underscore, and spaces become underscores.
+// goName returns a benchmark's name in the form of Go's benchmarks. After "Benchmark" it has an upper-case letter or an underscore.
+// Spaces and characters that cannot be printed become underscores.
 func goName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) {

@@ -44,7 +44,7 @@ func (s *scale) at(v float64) float64 {
 }
 
 // ticks returns round values within the scale. On a logarithmic scale these are powers of ten, or of two if binary, if at least two
-// are within. Else they are equally spaced, by 1, 2 or 5 times a power of ten.
+// are within. Else they are equally spaced, by 1, 2 or 5 times a power of ten. A scale of a single value has only this value.
 func (s *scale) ticks(binary bool) []float64 {
 	var list []float64
 	if s.log {

@@ -23,7 +23,7 @@ const (
 	Sixel  Protocol = "sixel"
 )
 
-// Protocols are the protocols by name.
+// Protocols lists all protocols, Text last.
 var Protocols = []Protocol{Kitty, ITerm2, Sixel, Text}
 
 // Encode returns the bytes that show a picture at the cursor, and move the cursor to the line below. p must not be [Text].
