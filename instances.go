@@ -263,8 +263,8 @@ func (p *Pipeline) isEnded() bool {
 	}
 }
 
-// giveBack ends a busy run with the context ctx, and keeps its instance for the next run if [survives] is true for the run's error
-// err. Otherwise the script's variables may be in any state: the instance is replaced in the background. If the pipeline has
+// giveBack ends a busy run with the context ctx and the error err. It keeps the run's instance i for the next run if [survives] is
+// true. Otherwise the script's variables may be in any state: the instance is replaced in the background. If the pipeline has
 // ended, giveBack closes the instance in either case.
 func (p *Pipeline) giveBack(ctx context.Context, i *instance, err error) {
 	if survives(ctx, err) {

@@ -30,7 +30,7 @@ var ErrNoTests = errors.New("the file declares no test")
 
 // Test runs a script that declares tests with the module 'test', and then the tests, in order and in one engine. A test fails
 // with a diagnostic that has the place in the script. When ctx ends, the current test fails, and later ones do not run. The error
-// is that of the options or of the script itself, that of ctx if tests did not run, that of closing the engine, or [ErrNoTests].
+// is that of the options, of the script itself, of ctx if tests did not run, of closing the engine, or [ErrNoTests].
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
 	if err := r.usable(ctx); err != nil {
 		return nil, err

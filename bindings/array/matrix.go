@@ -189,8 +189,7 @@ func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 	return r.launch(bind("multiplyRow"), []int{shape[2], rest, shape[0]}, nil, in(a), in(b), in(c), i32(tiles*rows))
 }
 
-// The right matrix of a product is packed in panels of panelColumns columns if all planes have the same one, its values take
-// leastPacked bytes or more and fill two panels or more, and the left matrix has panelColumns rows or more.
+// The only right matrix of a product is packed in panels of panelColumns columns if its values take leastPacked bytes or more.
 const (
 	panelColumns = 64
 	leastPacked  = 1 << 20

@@ -289,14 +289,12 @@ func (r *Run) extreme(op string, x Array, axis int, keep bool) (Array, error) {
 	return r.reduce(x, axis, keep, extremeOf(x.Elem.Scalar, op), x.Elem.Scalar, "v => v")
 }
 
-// Any reports for each row along an axis, or for all elements, whether one is true. NaN and 0 are false. Without elements the
-// result is false.
+// Any reports for each row along an axis, or for all elements, whether one is true: not without elements. NaN and 0 are false.
 func (r *Run) Any(x Array, axis int, keep bool) (Array, error) {
 	return r.truth("any", "max", x, axis, keep)
 }
 
-// Every reports for each row along an axis, or for all elements, whether all are true. NaN and 0 are false. Without elements the
-// result is true.
+// Every reports for each row along an axis, or for all elements, whether all are true, also without elements. NaN and 0 are false.
 func (r *Run) Every(x Array, axis int, keep bool) (Array, error) {
 	return r.truth("all", "min", x, axis, keep)
 }

@@ -46,8 +46,7 @@ func around(dims []int, axis int) (outer, n, inner int) {
 	return product(dims[:axis]), dims[axis], product(dims[axis+1:])
 }
 
-// without returns a shape without an axis, or with the extent 1 there if keep is set. For [All] it returns [1], or if keep is set, an
-// extent of 1 for each axis.
+// without returns a shape without an axis, or with the extent 1 there to keep it. For [All] it is [1], or 1 for each axis to keep.
 func without(dims []int, axis int, keep bool) []int {
 	switch {
 	case axis == All && keep:
@@ -92,8 +91,7 @@ func (r *Run) broadcast(shapes ...[]int) ([]int, error) {
 	return out, nil
 }
 
-// mismatch returns the error of shapes that do not broadcast. at is the axis of the result, which has rank axes, at which two of
-// them do not match. The error names these two and the axis, counted from the end.
+// mismatch returns the error of shapes that do not match at the axis at of the result, which has rank axes. It names two of them.
 func (r *Run) mismatch(shapes [][]int, at, rank int) error {
 	extent := func(s []int) int {
 		if i := at - rank + len(s); i >= 0 {

@@ -111,8 +111,7 @@ func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 	return out, r.sortKeys(x, out, Array{}, rows, n, descending)
 }
 
-// sortKeys stores the sorted rows of n elements of x in out. Unless places is the zero Array, it stores there the row-major indices
-// in x of the sorted elements.
+// sortKeys stores the sorted rows of n elements of x in out. Unless places is the zero Array, it gets their row-major indices in x.
 func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error {
 	count := int(x.Len())
 	if _, err := r.elements(x.Dims()); err != nil {
@@ -181,9 +180,8 @@ func chunkOf(d *session.Device, n int) int {
 	return max(1024, divide(n, chunks))
 }
 
-// digitOf returns the number of bits of a digit for n keys of width bits each, in a number of chunks. On a CPU it is 11 for keys of
-// 32 bits or more: the cache lines of 2048 digits fit the second-level cache, and fewer passes are needed. It is 8 otherwise, and if
-// there would not be far fewer counts than keys.
+// digitOf returns the number of bits of a digit for n keys of width bits in chunks: 8 or, for wide keys on a CPU, 11. The cache lines
+// of 2048 digits fit its second-level cache, and fewer passes are needed; but there must be far fewer counts than keys.
 func digitOf(d *session.Device, n, chunks, width int) int {
 	const most = 11
 	if d.Info().Type != offload.CPU || width < 32 || chunks<<most > n/8 {

@@ -56,8 +56,8 @@ type Product struct {
 	RepeatA, RepeatB bool
 }
 
-// Fits reports whether Multiply computes the product on a device. The device must run the groups of all planes, the panels must fit
-// its shared memory, and the matrices must be large enough.
+// Fits reports whether Multiply computes the product on a device. It must run the groups of all planes and have room for the panels,
+// and the matrices must be large enough.
 func (p Product) Fits(d *offload.DeviceInfo) bool {
 	_, ok := tileOf(d, p.Planes, p.M, p.N, p.Type.Size())
 	return ok && fits(d) && min(p.M, p.N) >= leastProduct && p.K >= leastDepth && p.Planes <= d.Limits.Groups[2]

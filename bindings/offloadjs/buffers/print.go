@@ -18,7 +18,7 @@ import (
 
 // inspect returns the type, shape, device, and the first and last values, which it copies to the host. It omits the values of a
 // buffer that is freed, empty or busy, and those of all buffers while a queue waits for this script. A buffer of two dimensions
-// is formatted as a matrix, and one of three as several, unless it is nested in another value or has records.
+// is formatted as a matrix, and one of three as several. Buffers of records and those nested in another value are lists.
 func (m *Module) inspect(b *Buffer, o inspect.Options) string {
 	head := fmt.Sprintf("Buffer %s%s on %s", b.Elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
 	if label := b.Label(); !b.unlabelled && !strings.HasPrefix(label, "buffer ") {
