@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Expand inlines all calls of library functions in the module. It replaces extension operations by their fallbacks, except
-// those excluded by [Library.Leaving]. Callers should merge equal calls of a block before it and optimize afterwards
-// (package opt). It is for back ends: images keep the calls and stay small.
+// Expand inlines the calls of library functions in the module, and replaces extension operations by their fallbacks. It keeps
+// those that [Library.Leaving] names. Callers should merge equal calls of a block before it and optimize afterwards (package
+// opt). It is for back ends: images keep the calls and stay small.
 //
 // If it returns an error, which names the kernel and the unknown or misused function, the module is unchanged.
 func (l *Library) Expand(m *ir.Module) error {

@@ -85,7 +85,8 @@ func (f *function) signature() string {
 	return b.String() + ")"
 }
 
-// isMath reports whether Math can call the function: it has operands and one result of a single float type.
+// isMath reports whether Math can call the function: it has no arrays, and its operands and its only result have one float
+// type.
 func (f *function) isMath() bool {
 	if len(f.arrays) > 0 || len(f.stores) != 1 || !f.result(0).Type.IsFloat() {
 		return false

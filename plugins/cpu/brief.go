@@ -10,7 +10,7 @@ import (
 // before the launch ends. Unit times are measured averages: a unit that misses the caches takes many times as long.
 const briefUnits = 1024
 
-// atHand caches the worker of the prepared launch that a queue ran last.
+// atHand caches the worker of the launch that [launch.RunAtOnce] ran last. It is zero if none is kept.
 type atHand struct {
 	plan   *plan
 	made   int // plan.made when the worker was acquired
@@ -19,7 +19,7 @@ type atHand struct {
 }
 
 // isBrief reports whether a launch of the plan takes at most a microsecond by the measured time of its units. It returns false
-// before they are measured, for units whose times vary, and for more than briefUnits units.
+// before the first measurement, for interpreted kernels, for units whose times vary, and for no units or more than briefUnits.
 func (pl *plan) isBrief() bool {
 	if pl.steady == nil {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// caller calls services of the host, one at a time, on its own goroutine. A work-item stops waiting for the service when its
-// launch is stopped.
+// caller calls services of the host, one at a time. ask calls them on a goroutine of its own, so that a work-item need not wait
+// for a service when its launch is stopped. call calls them on the goroutine of the work-item.
 type caller struct {
 	request   offload.Request
 	questions chan question // nil while there is no goroutine
@@ -25,8 +25,8 @@ type answer struct {
 	exited bool // the service ended the goroutine
 }
 
-// ask sends the request to the goroutine and waits for the answer. It returns false if the launch was stopped; c must
-// not be reused then.
+// ask sends c.request to the goroutine, which it starts if there is none, and stores the answer in a. It returns false if ctx
+// ended first, since the launch was stopped; c must not be reused then.
 func (c *caller) ask(ctx context.Context, host offload.Services, a *answer) bool {
 	if c.questions == nil {
 		c.questions, c.answers = make(chan question), make(chan answer, 1)
@@ -60,7 +60,7 @@ func (c *caller) serve() {
 	}
 }
 
-// call calls the service and returns its panic as an error.
+// call calls the service that c.request names and returns its answer. A panic of the service becomes an error.
 func (c *caller) call(ctx context.Context, host offload.Services) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -26,13 +26,13 @@ type choices struct {
 	dump      string         // folder for dumps of the compiler; "" for none
 }
 
-// needs maps an engine's name to the extensions that it requires.
+// needs maps a value of the switch cpu-engine to the extensions that this engine requires. Engines that it lacks require none.
 var needs = later.Value[map[string]amd64.Features]{Make: func() map[string]amd64.Features {
 	return map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
 }}
 
-// choices reads the switches of the environment and of the options. Errors: InvalidArgument for a switch or value that
-// does not exist, Unsupported for an engine that this machine cannot run.
+// choices reads the switches of the environment and of the options. Errors: InvalidArgument for a switch or value that does not
+// exist, Unsupported for an engine whose extensions this machine lacks or the switch cpu-features excludes.
 func (o Options) choices() (choices, error) {
 	s, err := o.switches()
 	if err != nil {
@@ -66,7 +66,7 @@ func choicesFor(s debug.Switches) choices {
 	return c
 }
 
-// vectorBits returns the width in bits of the vector registers that compiled code may use.
+// vectorBits returns the width in bits of the vector registers that compiled code may use, or 0 if it is unknown.
 func (c choices) vectorBits() int {
 	switch width := machine.VectorBits(); {
 	case c.features&amd64.AVX2 == 0:

@@ -98,7 +98,7 @@ func (l *launch) Detach() {
 	}
 }
 
-// Clear drops the launch's references.
+// Clear drops the launch's references, except those for the next launch: the worker in reused, or the caller in native.
 func (l *launch) Clear() {
 	if l.isNative {
 		l.native.clear()

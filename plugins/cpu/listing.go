@@ -36,9 +36,10 @@ func (p *program) Listing(name, format string) (string, error) {
 	return list(p.device.modules.engines, k.module, k.optimized, nil)
 }
 
-// List compiles the kernels of a valid module and returns their code for launches with the groups; groups that run the same code share
-// a listing. Without groups it lists the code of typical launches. Before it comes the code of groups of the default size, if they
-// run as one gang each. The switch cpu-engine may name an engine that this machine cannot run.
+// List compiles the kernels of a valid module and returns their code for launches with the groups; groups that run the same
+// code share a listing. A kernel without vector code has a text with the reason instead. Without groups, List returns the code
+// of typical launches. If groups of the default size run as one gang each, their code comes first. The switch cpu-engine may
+// name an engine that this machine cannot run.
 func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	switches, err := options.switches()
 	if err != nil {

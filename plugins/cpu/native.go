@@ -176,6 +176,7 @@ func (p *nativeProgram) SymbolAddress(name string) (uint64, error) {
 }
 
 // find returns a symbol and its address. function is true to find a function or a target region, and false to find a variable.
+// It is an error if the program was unloaded, or if the image has no such symbol or one of the other kind.
 func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uintptr, error) {
 	refuse := func(code offload.Code, detail string) error {
 		return offload.Errorf(code, op, "%s", detail).On(p.device.id, name)
@@ -219,7 +220,8 @@ func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, o
 }
 
 // Unload frees the program's callers and channel, runs the image's destructors and unmaps it. The memory of its globals counts
-// as freed. It returns an error if the program was unloaded before.
+// as freed. It returns an error if the program was unloaded before, if a destructor fails, or if threads may be in the image's
+// code. The image then stays in memory.
 func (p *nativeProgram) Unload() error {
 	if p.unloaded.Swap(true) {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, p.label)
@@ -240,7 +242,8 @@ func (p *nativeProgram) Unload() error {
 	return p.device.named(p.image.Close())
 }
 
-// caller returns a caller for the use of one goroutine; release takes it back. It returns an error if the program was unloaded.
+// caller returns a caller for the use of one goroutine; release takes it back. It returns an error if the program was unloaded,
+// or if no caller can be created.
 func (p *nativeProgram) caller() (*native.Caller, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

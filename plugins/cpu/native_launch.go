@@ -320,8 +320,8 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 }
 
 // call calls the function for items [first, last), as the kernel's calling convention says. A function of a whole launch is
-// called once, whatever the items. With groups it stops between two of them, without an error, if the launch was stopped or a
-// service failed.
+// called once, whatever the items. A function of ranges is called once for each group, if groups have a size. call then stops
+// between two groups, without an error, if the launch was stopped or a service failed.
 func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	k, stop := l.kernel, l.stop.Flag()
 	if p := k.program.ports; p != nil {
@@ -354,14 +354,15 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	return nil
 }
 
-// callGrace is the time that a function of a whole launch has to return after a request to stop. A function that is interrupted may
-// leave locks held, for which later calls of the library would wait forever. callLook is the time between checks for a request.
+// callGrace is the time that a function with the convention [offload.PerLaunch] has to return after a request to stop. A
+// function that is interrupted may leave locks held, for which later calls of the library would wait forever. callLook is the
+// time between checks for a request.
 const (
 	callGrace = 2 * time.Second
 	callLook  = 5 * time.Millisecond
 )
 
-// patiently calls call with a stop flag that is set callGrace after stop has been set.
+// patiently calls call with a stop flag that is set about callGrace after stop has been set, and returns the error of call.
 func patiently(stop *atomic.Bool, call func(halt *atomic.Bool) error) error {
 	var halt atomic.Bool
 	done := make(chan struct{})

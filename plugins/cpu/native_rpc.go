@@ -40,8 +40,9 @@ type ports struct {
 	enter uintptr // the address of the function enterSymbol; 0 if calls do not identify their launch
 }
 
-// connect creates the RPC channel of an image that has the symbol of our channel or of LLVM's client. It returns nil for an image
-// without these symbols, and an error for one that has both, or a symbol of another version.
+// connect creates the RPC channel of an image that has the symbol of our channel or of LLVM's client. It returns nil for an
+// image without these symbols. It returns an error for an image with both, with one of the wrong kind, size or version, or in
+// memory that cannot be written.
 func (d *device) connect(img *native.Image, label string) (*ports, error) {
 	refuse := func(format string, args ...any) *offload.Error {
 		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, label)
@@ -107,8 +108,8 @@ func isPort(s native.Symbol) bool {
 	return strings.HasPrefix(s.Name, rpcSymbols) || s.Name == rpc.LLVMClientSymbol
 }
 
-// enterPorts registers the launch's services for calls of its code. leave, nil after an error, waits for the one-way calls of the code
-// and unregisters the services.
+// enterPorts registers the launch's services for calls of its code. leave, nil after an error, unregisters the services. It
+// first waits for the one-way calls of the code, unless the launch was stopped.
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()

@@ -128,8 +128,8 @@ func (k *kernel) engine(v *variant) string {
 	return strings.Join(parts, "; ")
 }
 
-// isSteady reports whether a kernel's unit times hardly depend on its arguments, and it neither prints nor calls services.
-// Kernels that observe their group are never steady: their units are groups of varying size.
+// isSteady reports whether a kernel has no loops, prints and calls of services, and does not observe its group. The times of
+// its units then hardly depend on its arguments. The units of kernels that observe their group are groups of varying size.
 func isSteady(k *ir.Kernel) bool {
 	steady := !k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {

@@ -207,7 +207,8 @@ func (d *device) failure(op, label string, err error) error {
 	return e
 }
 
-// CheckImage returns a lower fit for portable IR than for images of this device.
+// CheckImage returns a lower fit for portable IR than for images of this device. Portable IR is Unsupported below compute
+// capability 7.0.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	switch {
 	case img.Kind != offload.ImageIR:

@@ -67,7 +67,7 @@ func (s *launch) Set(l *offload.Launch) error {
 
 // freeGroup returns a group size for a kernel that cannot observe it. best is the group size of highest occupancy, 0 if
 // unknown, and units is the number of compute units. For 256 or more items along x, smallGroup is halved, at most down to 64,
-// while it exceeds best or makes fewer groups than units.
+// while it exceeds best or makes fewer groups than units. For fewer items, the result depends on size alone.
 func freeGroup(size [3]int, best, units int) [3]int {
 	switch {
 	case size[0] >= 256:

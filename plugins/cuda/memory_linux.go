@@ -158,7 +158,7 @@ func (p *pinnedPool) put(b *pinned) {
 	p.idle[class] = append(p.idle[class], b)
 }
 
-// free frees all blocks. The context is current.
+// free frees the idle blocks. The context is current.
 func (p *pinnedPool) free() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -33,7 +33,8 @@ func (p *nativeProgram) Occupancy(of offload.Kernel, items, shared int) (offload
 	return p.device.occupancy(k.function, &k.info, k.info.GroupItems, items, shared)
 }
 
-// occupancy describes groups of a function, of items work-items or of the suggested size if items is 0. most is the maximum size.
+// occupancy describes groups of a function, of items work-items or of the suggested size if items is 0. most is the maximum
+// size, and shared the bytes of shared memory beyond the function's own.
 func (d *device) occupancy(f driver.Function, info *offload.KernelInfo, most, items, shared int) (o offload.Occupancy, err error) {
 	o = offload.Occupancy{Items: items, Most: most, Multiple: lowered.SubgroupSize}
 	err = d.in(func() (err error) {

@@ -71,8 +71,8 @@ func (w *world) mayConnect(rank int) bool {
 	return rank != w.lib.Rank && rank >= 0 && rank < len(w.roles) && w.roles[rank] == hostRole && (w.role == workerRole || w.isFirst(rank))
 }
 
-// introduce determines the roles of all processes and connects hosts with workers, and the first host with the others. It is
-// collective.
+// introduce determines the roles of all processes. It connects hosts with workers, and the first host with the other hosts,
+// unless a process has turned connections off. It is collective.
 func (w *world) introduce() error {
 	limit, err := silence.Limit(silence.Distant)
 	if err != nil {
@@ -193,7 +193,8 @@ func (w *world) expects(rank int) bool {
 	return true
 }
 
-// lose marks a process as lost and ends all waits for it.
+// lose marks a process as lost and ends all waits for it. A host also reports the loss to the processes that it is connected
+// to.
 func (w *world) lose(rank int, why error) {
 	w.mu.Lock()
 	if w.lost[rank] != nil {
@@ -233,8 +234,8 @@ const (
 	slowTime = time.Minute
 )
 
-// wait waits until this process has left the job, and returns the error of finalizing MPI. It first waits for the hosts to leave, a host
-// for at most slowTime if nothing detects their death. If MPI does not end in time, it returns nil.
+// wait waits until this process has left the job, and returns the error that MPI had, if any. It first waits for the hosts to
+// leave, a host for at most slowTime if nothing detects their death. If MPI does not end in time, it returns nil.
 func (w *world) wait() error {
 	var late <-chan time.Time
 	if w.role == hostRole && w.beats.Silence == 0 {
@@ -303,7 +304,8 @@ func kill(m members.Member) {
 	}
 }
 
-// endFrozen ends the other processes of this machine that a signal has stopped at the job's end, where all wait for one another.
+// endFrozen kills the other processes of this machine that a signal has stopped, since at the job's end all wait for one
+// another. It does nothing without connections.
 func (w *world) endFrozen() {
 	if w.beats.Silence == 0 {
 		return
@@ -316,8 +318,8 @@ func (w *world) endFrozen() {
 	}
 }
 
-// passedOn reports whether the launcher has read all output of this process. MPICH's launcher drops what it has not read when it finds
-// a dead process.
+// passedOn reports whether the launcher has read all output of this process, as far as it goes to pipes. MPICH's launcher drops
+// what it has not read when it finds a dead process.
 func passedOn() bool { return unread(int(syscall.Stdout)) == 0 && unread(int(syscall.Stderr)) == 0 }
 
 // endStopped ends the lost processes of this machine that a signal has stopped, since launchers and the end of MPI wait for them. It

@@ -142,7 +142,7 @@ func (w *world) post(s *stream) {
 	o.parts = o.parts[begun:]
 }
 
-// retire removes the sent messages at the front and returns their bytes.
+// retire removes the sent messages at the front and returns the number of their bytes.
 func (o *outgoing) retire() (n int) {
 	ended := 0
 	for ended < len(o.flying) && o.flying[ended].sent {

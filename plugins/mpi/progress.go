@@ -226,7 +226,7 @@ func (w *world) lockedStep() (worked, busy bool, err error) {
 }
 
 // step makes progress once. The caller holds calling. worked reports whether a message has completed, busy whether messages are
-// in flight. After MPI has ended or failed, step does nothing and returns the failure, or nil.
+// in flight. Slow messages count for neither. After MPI has ended or failed, step does nothing and returns the failure, or nil.
 func (w *world) step() (worked, busy bool, err error) {
 	if w.over || w.failure != nil {
 		return false, false, w.failure
@@ -349,8 +349,9 @@ func (w *world) drive(done func() bool) bool {
 	}
 }
 
-// receive continues to receive the message *r, or begins the next one if *r is nil. One message at a time keeps the order within
-// streams. It returns the size of a message that has completed; ok is false if none has.
+// receive continues to receive the message *r, or begins the next one if *r is nil. One message at a time keeps the order
+// within streams. It returns the size of a message that has completed; ok is false if none has. A message of a lost process is
+// abandoned, and counts as completed with size 0.
 func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 	if *r == nil {
 		rank, tag, size, ok, err := w.lib.Probe()
@@ -431,7 +432,8 @@ func (w *world) begin(m *message) bool {
 	return true
 }
 
-// send calls MPI to send a message, and reports whether it completed immediately. The caller holds calling.
+// send calls MPI to send a message, and reports whether it completed immediately. If the receiver is lost, send returns the
+// reason instead. The caller holds calling.
 func (w *world) send(m *message) (done bool, err error) {
 	if err = w.lostError(m.rank); err != nil {
 		return false, err

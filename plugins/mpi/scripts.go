@@ -20,7 +20,8 @@ type scripts struct {
 // rank returns the number of a process of the job among the hosts, -1 for a worker.
 func (s *scripts) rank(rank int) int { return slices.Index(s.hosts, rank) }
 
-// accept passes a stream of another host to the function passed to Serve, or closes it after the end.
+// accept passes a stream of another host to the function passed to Serve. If this host is leaving the job, accept closes the
+// stream instead.
 func (s *scripts) accept(from *stream) {
 	if s.closed {
 		go func() { _ = from.Close() }()
@@ -45,7 +46,7 @@ func (s *scripts) do(call func()) {
 	call()
 }
 
-// Links implements [ranks.Member]. It returns nil if no MPI launcher started the process.
+// Links implements [ranks.Member]. It returns nil if [Launched] is false, as in a job of one process.
 func (plugin) Links(ctx context.Context) (ranks.Links, error) {
 	if !Launched() {
 		return nil, nil

@@ -87,9 +87,9 @@ var (
 	startRole byte
 )
 
-// start initializes MPI and announces this process's role. The first call is collective. Later calls return the same world or the
-// error of the first, or an error if their role differs. A worker calls accept for each connection that a host opens; a host ignores
-// accept.
+// start initializes MPI and announces this process's role. The first call is collective. Later calls return the same world or
+// the error of the first, or an error if their role differs. A worker calls accept for each connection that another process
+// opens; a host ignores accept.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		startRole = role

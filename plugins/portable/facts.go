@@ -70,7 +70,8 @@ func (f *LaunchFacts) value(g *interp.Launch, t opt.Term) int64 {
 // Bounded reports whether [LaunchFacts.Work] can bound launches.
 func (f *LaunchFacts) Bounded() bool { return f.work != nil }
 
-// Work returns an upper bound of the instructions that all work-items of a launch execute. ok is false if there is none.
+// Work returns an upper bound of the instructions that all work-items of a launch execute. ok is false if there is none, or if
+// it exceeds an int64.
 func (f *LaunchFacts) Work(g *interp.Launch) (n int64, ok bool) {
 	if f.work == nil {
 		return 0, false

@@ -65,7 +65,7 @@ func expm1(r Value) Value {
 	return s
 }
 
-// exp returns eˣ as a double word in [0.7, 1.42] and a power of two.
+// exp returns eˣ as a double word in [0.7, 1.42] and the exponent of a power of two, by which it is multiplied.
 func exp(x Value) (Value, int) {
 	n := math.Round(x.High / ln2.High)
 	r := x.add(product(n, ln2.High).neg()).add(product(n, ln2.Low).neg()).add(Value{-n * ln2Rest, 0})
@@ -88,7 +88,7 @@ func log(x float64) Value {
 	return product(n, ln2.High).add(product(n, ln2.Low)).add(Value{n * ln2Rest, 0}).add(l)
 }
 
-// Pow returns xʸ for x > 0, as a double word and a power of two.
+// Pow returns xʸ for x > 0, as a double word and the exponent of a power of two, by which it is multiplied.
 func Pow(x, y float64) (Value, int) { return exp(log(x).mul(Value{y, 0})) }
 
 // Hypot returns the length of (x, y), for arguments whose squares are in range.

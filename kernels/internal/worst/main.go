@@ -80,7 +80,7 @@ func search(fn, typ string, length time.Duration, seed uint64) error {
 	return nil
 }
 
-// move returns a number changed by some ulps.
+// move returns x changed by a random number of ulps or, in a third of the calls, x itself.
 func (t *target) move(rng *rand.Rand, x float64) float64 {
 	if rng.IntN(3) == 0 {
 		return x

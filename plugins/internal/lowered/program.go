@@ -144,7 +144,8 @@ func (s *Variants[C, V]) Lock(k *Kernel, c C, compile func(v *Variant[V], c C) e
 	return v, nil
 }
 
-// Made reports whether the variant for a choice is compiled. It does not block.
+// Made reports whether the variant for a choice is compiled. It does not block: for a variant that is locked, as during its
+// compilation, it returns false.
 func (s *Variants[C, V]) Made(c C) bool {
 	s.mu.Lock()
 	v := s.all[c]

@@ -100,8 +100,8 @@ var kinds = func() map[string]interp.FaultKind {
 	return m
 }()
 
-// outcome delivers the prints of a launch of a lowered kernel, and returns its fault. Without a fault it returns an error if prints were
-// lost. calls are those that the launch made; may be nil.
+// outcome delivers the prints of a launch of a lowered kernel, and returns its fault. Without a fault it returns an error if
+// prints were lost. calls has the launch's calls of services, nil if the kernel calls none.
 func (s *Launch) outcome(k *lower.Kernel, r Records, calls *lower.Calls) error {
 	words := r.Words()
 	words[lower.CapacityWord] = min(words[lower.CapacityWord], uint32(max(len(words)-k.PrintStart(), 0))) // the kernel may have written it

@@ -36,8 +36,8 @@ type place struct {
 // NewBareLayout returns the layout of a target region that has no parameter for its dynamic environment.
 func NewBareLayout(sig *offload.Signature) (*Layout, error) { return newLayout(sig, 0) }
 
-// NewLayout returns the layout of a signature. Errors: InvalidArgument without a convention, or for parameters that cannot be
-// passed; Unsupported for conventions of other devices.
+// NewLayout returns the layout of a signature. Errors: InvalidArgument without a convention, for more than three coordinates,
+// or for parameters that cannot be passed; Unsupported for conventions of other devices.
 func NewLayout(sig *offload.Signature) (*Layout, error) { return newLayout(sig, 1) }
 
 // newLayout returns the layout of a signature. environment is the number of words before the arguments of a target region.

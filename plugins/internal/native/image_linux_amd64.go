@@ -189,7 +189,7 @@ func (img *Image) quiet() bool {
 // quietChecks bounds the checks of quiet while other threads run.
 const quietChecks = 100
 
-// release unmaps the image and closes its file.
+// release unmaps the image and closes its file. It returns an error if the loader keeps the image in memory.
 func (img *Image) release() error {
 	if img.handle != 0 && loader.broken.Load() {
 		return img.failed(offload.OutOfResources, "the image stays in memory", errLoader)

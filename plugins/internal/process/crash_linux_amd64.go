@@ -41,7 +41,8 @@ type Crash struct {
 // peerReader is UCX's library that copies from the memory of other processes of an MPI job. It calls abort if one has ended.
 const peerReader = "libuct_cma.so"
 
-// Error names the fault, and the libraries of the instruction and of the stack.
+// Error names the fault, and the libraries of the instruction and of the stack. If UCX called abort because another process
+// ended, Error says that instead.
 func (c *Crash) Error() string {
 	isReader := func(name string) bool { return strings.HasPrefix(name, peerReader) }
 	if c.Signal == sigABRT && slices.ContainsFunc(append(slices.Clone(c.Callers), c.Where), isReader) {
@@ -58,8 +59,8 @@ func (c *Crash) Error() string {
 	return text
 }
 
-// reportCrashes makes a crash of a library outside of guarded calls end the process by [fatal.End]. Without it, the Go runtime
-// prints the stacks of all goroutines.
+// reportCrashes makes a crash of a library outside of guarded calls end the process by [fatal.End]. Without it, or if the
+// handlers cannot be installed, the Go runtime prints the stacks of all goroutines.
 func reportCrashes() {
 	crashOnce.Do(func() {
 		if !installed.Load() && install() != nil {

@@ -11,7 +11,7 @@ var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUn
 // ErrInterrupted is the error of a call that [Guard.Interrupt] ended.
 var ErrInterrupted = errors.New("native code: interrupted")
 
-// Fault describes the signal that stopped native code in [Guard.Call].
+// Fault describes the signal that stopped native code, or a call that would have ended the thread or the process; see [Ended].
 type Fault struct {
 	Signal  int     // number of the signal
 	Code    int     // si_code, the reason, whose meaning depends on the signal
@@ -68,7 +68,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("native code: %s at %s", signalName(f.Signal), at)
 }
 
-// signalName returns a signal's name.
+// signalName returns the name of a signal, or its number as text if it is not one of the usual signals.
 func signalName(number int) string {
 	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", sigILL: "SIGILL", sigTRAP: "SIGTRAP", sigABRT: "SIGABRT", sigBUS: "SIGBUS",
 		sigFPE: "SIGFPE", 9: "SIGKILL", sigSEGV: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 19: "SIGSTOP", 20: "SIGTSTP", 21: "SIGTTIN", 22: "SIGTTOU",

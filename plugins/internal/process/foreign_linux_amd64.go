@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreign is the state of threads that native code created, during calls of native code.
+// Foreign has the recorded fault of threads that native code created. Calls of native code that run share it.
 type Foreign struct{ first *guarded }
 
 var (
@@ -82,9 +82,9 @@ func Settle(most time.Duration) {
 	}
 }
 
-// ThreadsIn reports whether threads that native code created may return to code in one of the ranges of addresses: a word on their
-// stacks is in it. known is false if a thread runs, or the system does not tell. Threads in code of Go count as outside, also
-// those that WatchForeign stopped.
+// ThreadsIn reports whether threads that native code created execute code in one of the ranges of addresses, or may return to
+// it: a word on their stacks is in it. known is false if a thread runs, or the system does not tell. Threads in code of Go
+// count as outside, also those that WatchForeign stopped.
 func ThreadsIn(ranges [][2]uintptr) (found, known bool) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {

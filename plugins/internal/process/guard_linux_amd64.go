@@ -20,7 +20,8 @@ func Supported() bool { return true }
 // Guard runs native code, one call at a time. It owns the table entry by which the fault handler finds the call.
 type Guard struct{ place *guarded }
 
-// NewGuard returns a new guard. Free releases it.
+// NewGuard returns a new guard, which Free releases. It returns an error if the handlers of faults cannot be installed, as in
+// front of another library's.
 func NewGuard() (Guard, error) {
 	if !installed.Load() {
 		if err := install(); err != nil {

@@ -151,7 +151,8 @@ func Overridden(override uintptr) uintptr {
 //go:noescape
 func overrideAddresses(*[numOverrides]uintptr)
 
-// protectFiles records the open files, which native code then cannot close.
+// protectFiles records the open files with descriptors below 1024, which native code then cannot close. It records none if the
+// system does not list them.
 func protectFiles() {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

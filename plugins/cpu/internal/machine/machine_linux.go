@@ -122,7 +122,7 @@ func beginning(path string, buffer []byte) []byte {
 	}
 }
 
-// bytesOf parses a size such as "32K" and returns it in bytes, or 0 for other texts.
+// bytesOf parses a size such as "32K", "1M" or "512", and returns it in bytes. It returns 0 for other texts.
 func bytesOf(s string) int64 {
 	shift := 0
 	switch {

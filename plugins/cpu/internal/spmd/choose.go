@@ -12,8 +12,8 @@ type Spec = plan.Spec
 func (p *Program) spec() Spec { return Spec{Gang: p.gang} }
 
 // Listed returns the spec of typical launches, for listings. As far as launches can prove it, their positions and other indices
-// are in bounds. If the kernel observes its group, work-groups are complete and have several gangs along x. Gangs are 2-D if
-// the program has such gangs.
+// are in bounds. Gangs are 2-D if the program has such gangs. If the kernel observes its group, work-groups are complete, and
+// have several gangs along x unless these are 2-D.
 func (p *Program) Listed() Spec {
 	s := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
 	s.WithinExtents, s.IndicesProved = p.facts.Any()

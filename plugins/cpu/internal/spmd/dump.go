@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// dump writes a function to files of a folder, one per pass.
+// dump writes a function to files of a folder: before the first pass, and after each one.
 type dump struct {
 	dir, name string // dir is empty if dumping is disabled
 	number    int    // of the next file

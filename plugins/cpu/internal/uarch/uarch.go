@@ -99,8 +99,8 @@ func of(id identity) *Model {
 	return &generic
 }
 
-// amd returns the table's name for an AMD processor: family 17h is Zen to Zen 2, 19h Zen 3 and Zen 4, 1Ah Zen 5. Older families have
-// the generic table, newer ones that of Zen 5.
+// amd returns the table's name for an AMD or Hygon processor. Families 17h and 18h have that of Zen 2, 19h those of Zen 3 and
+// Zen 4, newer families that of Zen 5. Older families have the generic table.
 func amd(id identity) string {
 	switch {
 	case id.family < 0x17:

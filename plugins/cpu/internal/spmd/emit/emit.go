@@ -160,7 +160,7 @@ func (w *writer) scratch(c vcode.Class, size uint8) amd64.Reg {
 	return regalloc.ScratchGPR[w.gpr-1].As(int(size))
 }
 
-// load emits a reload of a spilled register to a machine register.
+// load emits a load to a machine register: of a spilled register from its slot, or of a constant from the pool.
 func (w *writer) load(r vcode.Reg, to amd64.Reg) {
 	v, m := &w.f.Regs[r], w.slot(r)
 	switch {
@@ -217,7 +217,8 @@ func (w *writer) address(m *vcode.Mem) amd64.Mem {
 	return out
 }
 
-// inst emits an instruction.
+// inst emits instruction i of the function. It emits nothing for a jump to a label that follows, and for a copy between equal
+// machine registers.
 func (w *writer) inst(i int) {
 	in := &w.f.Insts[i]
 	switch in.Kind {

@@ -103,7 +103,8 @@ func Aligned(n int) []byte {
 	return b[off : int(off)+n : int(off)+n]
 }
 
-// NewWorker returns a worker with a context and the kernel's tables. If its guard cannot be created, [Worker.Run] returns the error.
+// NewWorker returns a worker with a context, and the kernel's tables and shared arrays. If its guard cannot be created,
+// [Worker.Run] returns the error.
 func (v *Variant) NewWorker() *Worker {
 	c := v.Code
 	w := &Worker{v: v, context: Aligned(c.Context)}

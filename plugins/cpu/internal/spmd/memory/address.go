@@ -109,8 +109,8 @@ func (l *Addresses) memRefOf(in *ir.Instr) MemRef {
 	return p
 }
 
-// consecutive reports whether the lanes of an access, or of each row in a 2-D gang, access adjacent elements of size bytes. It returns
-// false if an index has no lane-0 value.
+// consecutive reports whether the lanes of an access, or of each row in a 2-D gang, access adjacent elements of size bytes. It
+// returns false if an index is not affine or has no lane-0 value.
 func (l *Addresses) consecutive(terms []term, size int) bool {
 	if l.Spec.Is2D() && !l.rowsApart(terms, size) {
 		return false
@@ -128,8 +128,8 @@ func (l *Addresses) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// sameOn reports whether the indices of an access are equal for all lanes that differ only on the axis. It returns false if an index has
-// no lane-0 value.
+// sameOn reports whether the indices of an access are equal for all lanes that differ only on the axis. It returns false if an
+// index is not affine or has no lane-0 value.
 func (l *Addresses) sameOn(terms []term, axis int) bool {
 	for _, t := range terms {
 		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
@@ -180,7 +180,7 @@ func (l *Addresses) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64
 	}
 }
 
-// part64 is a summand of an address: a register times a stride, and times a pitch unless inner is 0.
+// part64 is a summand of an address: a register times a stride in bytes, times the product of the array's last inner extents.
 type part64 struct {
 	r      vcode.Reg
 	stride int64

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Evaluate emits an operation on values that may fault or need a trap.
+// Evaluate emits an operation on values, with the checks or the trap that it needs.
 func (l *Active) Evaluate(in *ir.Instr) {
 	switch {
 	case !values.NeedsTrap(in):
@@ -19,8 +19,9 @@ func (l *Active) Evaluate(in *ir.Instr) {
 	}
 }
 
-// divide emits quotients and remainders of integers, after the check of the divisor. Constant divisors take the same path: package
-// opt has replaced only divisions by one, and those of unsigned integers by powers of two.
+// divide emits quotients and remainders of integers, after the check of the divisor. Those of 64 bits are computed by a trap.
+// Constant divisors take the same path: package opt has replaced only divisions by one, and those of unsigned integers by
+// powers of two.
 func (l *Active) divide(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	divisor := l.Vector(in.Args[1])

@@ -20,8 +20,9 @@ func (l *Addresses) span(s analysis.Strides) (n int32, grows bool) {
 	return s[0]*int32(l.Width()-1) + s[1]*int32(l.Height()-1), true
 }
 
-// rowsApart reports whether accesses by the rows of a 2-D gang can use addresses with a constant distance. The terms must be affine.
-// Strides must be so small that no index wraps between lanes of which one is in bounds; see vcode.MaxPeel.
+// rowsApart reports whether accesses by the rows of a 2-D gang can use addresses with a constant distance. The terms must be
+// affine, and elements of less than four bytes need mask registers. Strides must be so small that no index wraps between lanes
+// of which one is in bounds; see vcode.MaxPeel.
 func (l *Addresses) rowsApart(terms []term, size int) bool {
 	if size < 4 && !l.Target.HasMasks {
 		return false // each lane would need an offset; see scatterRow

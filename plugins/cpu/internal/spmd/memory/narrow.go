@@ -231,7 +231,7 @@ func fitted(t ir.Type, s span) span {
 	return s
 }
 
-// compute is of for the result of an instruction. The span may exceed the type's range.
+// compute is [narrowSpans.of] for the result of an instruction, except that the span may exceed the type's range.
 func (n *narrowSpans) compute(in *ir.Instr, depth int) (s span, ok bool) {
 	if in.Op == ir.Load {
 		from, known := n.l.sources[in.Result()]

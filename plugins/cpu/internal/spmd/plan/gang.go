@@ -20,8 +20,9 @@ const (
 
 // ChooseGang returns the number of registers of a gang: 1, 2 or 4, and also 3 for 2-D gangs with vector masks. Several
 // registers hide the latency of arithmetic in loops, or of much arithmetic without loops, if all live values fit the machine
-// registers. Gangs are also wide in kernels that only copy, and in kernels with reductions or scans, where fewer gangs then
-// wait. Two short vectors do not hide the latency of a divergent loop in a 2-D gang, and the spills of three cost less.
+// registers. Loops with many sums are an exception; see spilledSums. Gangs are also wide in kernels that only copy, and in
+// kernels with reductions or scans, where fewer gangs then wait. Two short vectors do not hide the latency of a divergent loop
+// in a 2-D gang, and the spills of three cost less.
 func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 	u := k.Uniformity(gangScope(twoD))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}

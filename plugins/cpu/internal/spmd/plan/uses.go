@@ -7,7 +7,7 @@ type useInfo struct {
 	Count   int
 	OnlyFMA bool      // all uses are operands of fused multiply-adds
 	By      *ir.Instr // the last user
-	Repeats bool      // the last user is in a loop that does not define the value
+	Repeats bool      // the last user and the definition are in different loops, or only one of them is in a loop
 	Loop    *ir.Instr // the loop around the definition; for a loop parameter, its loop
 	Vector  bool      // a use needs a vector
 }
