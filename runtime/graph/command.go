@@ -32,7 +32,7 @@ func Buffers(c *session.Command) (list []*session.Buffer) {
 }
 
 // accesses returns the ranges of memory that a command uses. A rectangle counts as the range from its first to its last byte,
-// and the destination of a copied one as a whole.
+// and the destination of a copied one as a whole. A global variable counts as written.
 func accesses(c *session.Command) (list []Access) {
 	add := func(b *session.Buffer, from, size int64, write bool) {
 		id, offset, _, global := b.Memory()

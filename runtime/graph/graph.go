@@ -68,8 +68,8 @@ func (c *Capture) add(cmd *session.Command) {
 func (c *Capture) Abandon() { c.stop() }
 
 // Finish ends the capture and returns its graph. Reads are not part of it. A buffer that was made and freed during the capture
-// is replaced by one that the graph keeps. Errors: Unsupported for commands that cannot be issued again; Closed for a buffer
-// that was made before and freed; those of making buffers.
+// is replaced by one that the graph keeps. Errors: Unsupported for commands that cannot be issued again; OutOfResources for more
+// than mostNodes commands; Closed for a buffer that was made before and freed; those of making buffers.
 func (c *Capture) Finish() (*Graph, error) {
 	c.stop()
 	if c.err != nil {
@@ -98,7 +98,8 @@ func (c *Capture) Finish() (*Graph, error) {
 	return g, nil
 }
 
-// keepFreed replaces the buffers that were made after the object first and freed since.
+// keepFreed replaces the buffers that were made after the object first and freed since. An older buffer that was freed is a Closed
+// error.
 func (g *Graph) keepFreed(first uint64) error {
 	kept := map[uint64]*session.Buffer{}
 	for _, n := range g.nodes {
@@ -146,7 +147,8 @@ type use struct {
 	from, to int64
 }
 
-// overlapping adds the nodes of the uses that overlap with a range, and returns the uses that the range does not cover.
+// overlapping adds to needs the nodes of the uses in list that overlap with the range of a. It returns the uses that the range does
+// not cover.
 func overlapping(list []use, a Access, needs map[int]bool) (rest []use) {
 	for _, u := range list {
 		if a.From < u.to && u.from < a.To {
@@ -286,7 +288,8 @@ func (g *Graph) Replace(old, fresh *session.Buffer) error {
 }
 
 // Replay issues the commands again, and returns an event that is reached when they have run. If a queue has no space, Replay waits
-// for space until ctx ends. If a command fails, Replay returns its error; the commands before it were issued.
+// as [session.Queue.WaitForSpace] does. If a command is refused, Replay returns its error; the commands before it were issued. A
+// graph without commands is an InvalidArgument error.
 func (g *Graph) Replay(ctx context.Context) (*session.Event, error) {
 	if len(g.nodes) == 0 {
 		return nil, offload.Errorf(offload.InvalidArgument, "graph", "the graph has no commands").WithHint("launch kernels or copy buffers in the captured function")

@@ -14,7 +14,7 @@ import (
 // PortableTriple is the triple of portable kernel IR in containers, whose readers expect a triple.
 const PortableTriple = "orepl-ir"
 
-// HostTriple returns the target triple of this program.
+// HostTriple returns the target triple of this program. Systems other than macOS and Windows count as Linux.
 func HostTriple() string {
 	arch := runtime.GOARCH
 	if name, ok := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch]; ok {

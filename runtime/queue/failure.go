@@ -228,8 +228,8 @@ func (q *Queue) Stopped() error {
 	return err
 }
 
-// noteCancelled records that a wait reports the cancellation of commands up to n. Commands dropped later do not report it
-// again.
+// noteCancelled records that a wait reports the cancellation of commands up to n. Those of them that are dropped later do not
+// report it again.
 func (q *Queue) noteCancelled(n uint64) {
 	q.mu.Lock()
 	q.cancelReported = max(q.cancelReported, n)

@@ -346,7 +346,8 @@ func (q *Queue) expire() {
 	}
 }
 
-// host calls the host function of command n, unless the command was dropped. A panic of the function becomes an error.
+// host calls the host function of command n, unless the command was dropped. A panic of the function becomes an error of code
+// BackendFailure, as does an error without a code.
 func (q *Queue) host(c *command, n uint64) (err error) {
 	q.hosting.Store(true)
 	defer q.hosting.Store(false)

@@ -15,7 +15,7 @@ const (
 )
 
 // Operation is a collective operation that has begun. It runs when it is called, on any goroutine. It fails if the call of
-// another member differs in kind or root, or in the type or number of elements where these must agree.
+// another member differs in kind, root or reduction, or in the type or number of elements where these must agree.
 type Operation func(ctx context.Context) ([]byte, error)
 
 // operation returns an operation that waits for the data of this process, passes it to run, and ends the call.
@@ -159,7 +159,8 @@ func (g *Group) AllGather(p *Payload) Operation {
 }
 
 // Scatter begins an operation that divides the root's data in equal parts, in the order of the members, and returns this
-// member's part. Other members may pass a payload without elements.
+// member's part. The number of the root's elements is a multiple of the group's size. Other members may pass a payload without
+// elements.
 func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, error) {
 	c := g.begin(scatter, root, p)
 	return c.typed(c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -176,8 +177,8 @@ func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, e
 	}))
 }
 
-// AllToAll begins an operation that divides the data in equal parts and sends each member one. It returns the parts that the members
-// sent to this one, in the order of the members.
+// AllToAll begins an operation that divides the data in equal parts and sends each member one. The number of elements is a multiple
+// of the group's size. The operation returns the parts that the members sent to this one, in the order of the members.
 func (g *Group) AllToAll(p *Payload) Operation {
 	c := g.begin(allToAll, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {

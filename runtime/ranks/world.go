@@ -283,7 +283,7 @@ func (w *World) deliver(from int, m *parcel) {
 	}
 }
 
-// accept reads a stream of another process.
+// accept begins to read a stream of the process with this rank, on a goroutine that ends with the stream.
 func (w *World) accept(rank int, r io.ReadCloser) {
 	w.mu.Lock()
 	w.peers[rank].readers++

@@ -109,10 +109,10 @@ type argument struct {
 	Bits   string `json:"bits,omitempty"`
 }
 
-// Bounds of files.
+// Bounds of files. Sizes of the manifest, a content and a memory are in bytes.
 const (
 	manifestName  = "recording.json"
-	mostManifest  = 1 << 28 // bytes
+	mostManifest  = 1 << 28
 	mostContent   = 1 << 32
 	mostMemory    = 1 << 40
 	mostCommands  = 1 << 20

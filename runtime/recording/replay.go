@@ -18,7 +18,7 @@ import (
 // Options are the options of a replay.
 type Options struct {
 	Device string // runs the commands of all devices; empty: the recorded ones
-	Native bool   // run images of native code
+	Native bool   // also load images other than kernel IR, which may be native code
 }
 
 // Replay is a recording on the devices of a session.
@@ -33,7 +33,8 @@ type Replay struct {
 }
 
 // Open loads the images of a recording and makes its buffers. The caller closes the replay. Errors: those of finding the devices,
-// of loading images and of making buffers; PermissionDenied for images of native code that the options do not allow.
+// of loading images and of making buffers; InvalidBinary for a damaged file. Without the option Native, an image that is no
+// kernel IR is a PermissionDenied error.
 func (f *File) Open(ctx context.Context, s *session.Session, opts Options) (_ *Replay, err error) {
 	r := &Replay{file: f, session: s}
 	defer func() {

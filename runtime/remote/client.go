@@ -93,7 +93,7 @@ type client struct {
 	serial   atomic.Uint64 // numbers of objects and requests
 
 	lost  chan struct{}
-	ended chan struct{} // closed when all goroutines of the connection have ended
+	ended chan struct{} // closed after lost, when the queues know of the loss and no message is handled any more
 	why   error         // set before lost is closed
 
 	mu      sync.Mutex
@@ -334,7 +334,8 @@ func (c *client) outstanding() (list []lease.Mark) {
 	return list
 }
 
-// busyOthers returns the links to other servers of the cluster that have commands in flight, at most mostOthers of them.
+// busyOthers returns the links to other servers of the cluster that have commands in flight, at most mostOthers of them. It leaves
+// out streams that are no [Poller].
 func (c *client) busyOthers() (list []*link) {
 	if c.cluster == nil {
 		return nil

@@ -23,7 +23,8 @@ type Process interface {
 const answerTime = 10
 
 // greet sends the first message and waits for the server's answer. limit is the time limit for silence, 0 for none. If ctx
-// ends, or the server is silent for too long, greet ends the connection and returns an error.
+// ends, or the server is silent or stopped by a signal for too long, greet ends the connection. It returns an error then, and
+// also if the connection ends before the answer.
 func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration) (*protocol.Welcome, error) {
 	m := &protocol.Hello{Version: protocol.Version}
 	copy(m.Magic[:], protocol.Magic)

@@ -15,14 +15,15 @@ import (
 // these calls have returned.
 type Admission func(ctx context.Context, join func(io.ReadWriteCloser))
 
-// NewGrowing returns a plugin like that of [NewCluster] whose servers may also join while it is open. Opening it calls admit. The
-// first server that joins has the number after the peers, the next one the next number. The function report receives the errors of
-// servers that cannot join.
+// NewGrowing returns a plugin like that of [NewCluster] whose servers may also join while it is open. Opening it calls admit, and
+// needs no peer. A server that joins has a number, which with a slash precedes the names of its devices. The first number is that of
+// listed peers, and each further server has the next. The function report receives the errors of servers that cannot join.
 func NewGrowing(name string, peers func(context.Context) ([]Peer, error), admit func(context.Context) (Admission, error), report func(error)) offload.Plugin {
 	return &cluster{name: name, peers: peers, admit: admit, report: report}
 }
 
-// growing implements [offload.Growing] for servers that join. Each server is a part; all listed peers together are the first one.
+// growing implements [offload.Growing] for servers that join. Each server is a part. All listed peers together are the first one,
+// unless none of them has a device.
 type growing struct {
 	name    string
 	report  func(error)

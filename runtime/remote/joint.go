@@ -78,7 +78,8 @@ func (j *together) lost() error {
 	return nil
 }
 
-// fail tells the servers of all members that this part of a joint launch has failed. It does nothing for other launches.
+// fail tells the servers of all members that this part of a joint launch has failed. It does nothing for other launches, or if a
+// failure was reported before.
 func (s *launch) fail(why error) {
 	if s.joint == nil || s.joint.failed.Load() {
 		return
@@ -248,7 +249,8 @@ func (t *termsLink) Drive(done func() bool) {
 
 // jointPart is this server's part in a joint launch.
 type jointPart interface {
-	// Start begins the part without a wait, and returns false if it cannot. end is called when no memory is used any more.
+	// Start begins the part without a wait, or returns false. If it begins, end is called with the part's failure, or nil, when no
+	// memory is used any more.
 	Start(end func(error)) bool
 	// Run executes the part and returns its failure. No memory is used afterwards.
 	Run() error

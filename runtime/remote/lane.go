@@ -41,10 +41,10 @@ type lane struct {
 	newest   uint64                       // the newest command begun
 	ended    uint64                       // the newest command whose end the server reported
 	stopping uint64                       // the newest command that Stop has named
-	results  map[uint64]*protocol.Reached // results of ended commands that failed or have a time
+	results  map[uint64]*protocol.Reached // results of ended commands that did not succeed or have a time
 	inbox    []protocol.Message           // reports and prints that wait for a print to be delivered
 	printing bool                         // a goroutine delivers inbox
-	waiting  int                          // prints in inbox
+	waiting  int                          // prints that have not been delivered
 	changed  chan struct{}                // closed when reached changes; nil if no goroutine waits
 	lost     error                        // why the connection has ended; nil before
 }
@@ -72,7 +72,8 @@ func (l *lane) own(m offload.Memory) error {
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
 
-// Flush sends the commands begun so far. If several commands are in flight, these may wait briefly for later ones to join them.
+// Flush makes the link send the commands begun so far. If several are in flight, the link's writer sends them, perhaps together with
+// later ones.
 func (l *lane) Flush() { l.device.client.link.flush(l.window.Load() <= 1) }
 
 func (l *lane) Window() int {
@@ -325,7 +326,8 @@ func (l *lane) data(m *protocol.Fragment) error {
 }
 
 // end handles a report of the server. It waits for the writer, which may still read the memory of copies that the report covers. If
-// earlier prints have not been delivered, deliver handles the report after them.
+// earlier prints have not been delivered, deliver handles the report after them. A report of a command that has ended already or
+// has not begun is an error.
 func (l *lane) end(m *protocol.Reached) error {
 	l.mu.Lock()
 	last := int64(0)
@@ -430,7 +432,7 @@ func printTo(s offload.Services, m *offload.Message) {
 }
 
 // call serves a request of a work-item on a separate goroutine. The answer to a request of an ended launch is an error. A
-// request of a command without services is an error of the connection, as is a number that is open.
+// request of a command without services is an error of the connection. So is a number that is open, and a call beyond maxCalls.
 func (l *lane) call(m *protocol.ServiceCall) error {
 	l.mu.Lock()
 	s, over := l.services[m.At.Number], m.At.Number <= l.ended

@@ -27,7 +27,7 @@ type exchanges struct {
 	held   map[offload.Memory]int // number of exchanges of other servers per memory; nil after the client's end
 	unheld sync.Cond              // held changed
 	peers  map[string]*peer       // by address
-	served map[io.Closer]bool     // connections of other servers that use memory of this client
+	served map[io.Closer]bool     // streams to other servers that use memory of this client, except those of peers
 	joints
 }
 
@@ -46,7 +46,8 @@ type peer struct {
 	lost   bool
 }
 
-// exchangePeer copies between memory of this server and memory of another one.
+// exchangePeer issues a copy between memory of this server and memory of another one. The error is for a message that breaks the
+// protocol.
 func (q *servedQueue) exchangePeer(m *protocol.Exchange) error {
 	s := q.server
 	mem := s.memory(m.Near.Memory)
@@ -335,7 +336,7 @@ func (s *server) servePeer(m *protocol.PeerHello) error {
 	}
 }
 
-// serves registers a connection of another server. It returns false if the client's connection has ended.
+// serves registers a stream in served. It returns false, and does not register the stream, if the client's connection has ended.
 func (s *server) serves(stream io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

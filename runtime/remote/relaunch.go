@@ -25,7 +25,7 @@ type sentLaunches struct {
 }
 
 // shortest returns the message for a launch: a relaunch if it differs from the newest kept launch of its kernel at most in the
-// values of scalars, else m itself. It keeps the launch if it may. The message is valid until the next call.
+// values of scalars, else m itself. It keeps m if [protocol.Launch.IsKept] reports true. The message is valid until the next call.
 func (s *sentLaunches) shortest(m *protocol.Launch) protocol.Message {
 	if !m.IsKept() {
 		return m
@@ -47,7 +47,7 @@ func (s *sentLaunches) shortest(m *protocol.Launch) protocol.Message {
 	return &s.repeat
 }
 
-// receivedLaunch is the newest launch of a kernel on a queue of the server. The plugin's queue does not retain it.
+// receivedLaunch is the newest kept launch of a kernel on a queue of the server. The plugin's queue does not retain it.
 type receivedLaunch struct {
 	launch   offload.Launch
 	memories []uint64 // numbers of the arguments' memories, 0 for scalars
@@ -65,7 +65,8 @@ func (q *servedQueue) keepLaunch(m *protocol.Launch, l *offload.Launch) {
 	remember(q.kept, m.Kernel, r)
 }
 
-// relaunch repeats a launch with new values of scalars. It returns an error if the kernel or a memory was freed since.
+// relaunch repeats a kept launch with new values of scalars. It returns an error if there is none, if the kernel or a memory was
+// freed since, or if a changed argument is no scalar.
 func (q *servedQueue) relaunch(m *protocol.Relaunch) error {
 	r := q.kept[m.Kernel]
 	if r == nil {

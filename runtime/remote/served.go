@@ -182,7 +182,8 @@ func (q *servedQueue) issue(at protocol.At, p pending, do func() error) error {
 }
 
 // issued keeps p until the command just issued has ended. err is the error of issuing the command, or nil. A command that has already
-// succeeded on an idle queue needs no p: its report is merged with later ones, or sent at once if it is a record.
+// succeeded on an idle queue needs no p, unless it returns more than maxCopied bytes. Its report is merged with later ones, or sent
+// at once if it is a record. issued itself returns an error if the queue has maxPending commands.
 func (q *servedQueue) issued(at protocol.At, p pending, err error) error {
 	p.number, p.err = at.Number, err
 	if p.err == nil {
@@ -288,8 +289,8 @@ func rangeOf(m offload.Memory, offset, n int64) []byte {
 	return b[offset:][:n:n]
 }
 
-// idle reports whether all commands have ended and been reported, and whether the bytes of memory that they send have been
-// written to the stream.
+// idle reports whether all commands have ended, those in pending were reported, and the bytes of memory that they send have been
+// written to the stream. The commands up to unsent may still wait for their report.
 func (q *servedQueue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -357,7 +358,8 @@ func spanOf(m offload.Memory, p *protocol.Place, n int64) offload.Span {
 	return offload.Span{Memory: m, Offset: p.Offset, Size: n}
 }
 
-// land returns the device memory for n bytes of a fragment, or nil if the host cannot write to the memory now.
+// land returns the device memory for n bytes of a fragment. It returns nil if the host cannot write to the memory, or earlier
+// commands have not ended. It also returns nil if the copy has several rows or has failed, or the bytes are not expected.
 func (s *server) land(m *protocol.Fragment, n int64) (to []byte) {
 	_ = s.onQueue(m.At, func(q *servedQueue) error { to = q.land(m, n); return nil }) // fragment reports the error
 	return to
@@ -374,7 +376,8 @@ func (q *servedQueue) land(m *protocol.Fragment, n int64) []byte {
 	return rangeOf(in.dst.Memory, in.dst.Offset+m.Offset, n)
 }
 
-// fragment stores a piece of a copy from the host. landed reports that the bytes are at their destination.
+// fragment stores a piece of a copy from the host. landed reports that the bytes are at their destination. The last piece completes
+// the command. A piece that does not follow the one before is an error.
 func (q *servedQueue) fragment(m *protocol.Fragment, landed bool) error {
 	in := q.incoming
 	n := int64(len(m.Data))
@@ -472,7 +475,8 @@ func (q *servedQueue) stop(n uint64) {
 	}
 }
 
-// report reports the ends of commands to the client, until the queue closes.
+// report reports the ends of commands to the client, until the queue is to close and no command is pending. Then it closes the
+// plugin's queue.
 func (q *servedQueue) report() {
 	for {
 		q.mu.Lock()

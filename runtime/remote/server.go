@@ -159,7 +159,7 @@ type content struct {
 	data  []byte
 }
 
-// handle handles a message of the client. An error ends the connection.
+// handle handles a message of the client. An error ends the connection, except errPeer: Serve then serves another server on it.
 func (s *server) handle(p protocol.Message) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // panic of a plugin on an unexpected message
@@ -260,8 +260,8 @@ func (s *server) handle(p protocol.Message) (err error) {
 	return fmt.Errorf("message %T is a server's", p)
 }
 
-// greet opens the plugins and answers the client's first message. If no plugin has a device, the answer has the first plugin's
-// error. A client of another version of the protocol gets an answer too, and then greet returns an error.
+// greet opens the plugins and answers the client's first message. If no plugin has a device, the answer has the first error of a
+// plugin, or NotFound if none failed. A client of another version of the protocol gets an answer too, and then greet returns an error.
 func (s *server) greet(m *protocol.Hello) error {
 	w := &protocol.Welcome{Version: protocol.Version, Machine: protocol.ThisMachine.Get()}
 	copy(w.Magic[:], protocol.Magic)
@@ -311,7 +311,8 @@ func (s *server) greet(m *protocol.Hello) error {
 	return nil
 }
 
-// free frees the client's remaining objects and closes the platforms, after all requests, queues and exchanges have ended.
+// free cancels the client's requests and queues. When these and all exchanges have ended, it frees the remaining objects and closes
+// the platforms.
 func (s *server) free() {
 	s.mu.Lock()
 	for _, cancel := range s.requests {
@@ -358,7 +359,8 @@ func (s *server) free() {
 	}
 }
 
-// freeMemory frees memory of the client. It ignores errors, since the client has already been told that the memory is freed.
+// freeMemory frees memory of the client. It ignores errors, since the client does not wait for a result. A global stays: its
+// program frees it.
 func freeMemory(m offload.Memory) {
 	if _, ok := m.(global); !ok {
 		activity.Current().Memory.Add(-m.Size())
@@ -409,7 +411,8 @@ func (s *server) device(i uint32) (*servedDevice, error) {
 	return s.devices[i], nil
 }
 
-// addData adds a piece to the content of an image. After the last piece it checks the digest.
+// addData adds a piece to the content of an image. After the last piece it checks the digest. It returns an error if the images
+// are too many or too large, or the piece does not fit.
 func (s *server) addData(m *protocol.ImageData) error {
 	const limit = 1 << 32
 	c := s.images[m.Digest]

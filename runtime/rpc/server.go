@@ -75,8 +75,9 @@ const (
 	portDead           // the server has ended while a handler waited for the client
 )
 
-// NewServer initializes memory as a channel and returns its server. memory has at least [Layout.Size] bytes, is aligned to 8
-// and outlives server and clients. report, which may be nil, receives the errors of handlers and calls of unknown operations.
+// NewServer initializes memory as a channel and returns its server. memory outlives server and clients. report, which may be nil,
+// receives the errors of handlers and calls of unknown operations. Errors: InvalidSize for memory of less than [Layout.Size] bytes;
+// InvalidArgument for a wrong layout, and for memory that is not aligned to 8 bytes; Unsupported on a big-endian host.
 func NewServer(memory []byte, l Layout, report func(p *Port, err error)) (*Server, error) {
 	if bigEndian {
 		return nil, offload.Errorf(offload.Unsupported, "rpc", "this host is big-endian")

@@ -19,7 +19,7 @@ import (
 // BufferOptions are the options of a buffer.
 type BufferOptions struct {
 	Type          offload.Type
-	Elem          int   // bytes of one element; needed for Opaque, else the type's size
+	Elem          int   // bytes of one element; needed for Opaque, else 0 or the type's size
 	Dims          []int // one to three extents, outermost first; 0 is allowed
 	Label         string
 	Kind          offload.MemoryKind
@@ -331,8 +331,8 @@ func (a *allocation) collect() {
 }
 
 // Free frees the buffer's memory once the commands that use it have finished; it does not wait for them. Every later use of it or
-// of its views, and a second Free, is a Closed error. Freeing a view ends the view only. A global variable's buffer cannot be
-// freed.
+// of its views, and a second Free, is a Closed error. Freeing a view ends only the view and those made of it. A global
+// variable's buffer cannot be freed.
 func (b *Buffer) Free() error {
 	if b.root != nil {
 		if b.freed.Swap(true) {
@@ -464,8 +464,8 @@ func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
 	return &Buffer{shape: s, alloc: b.alloc, root: b, offset: b.offset + start, label: opts.Label}, nil
 }
 
-// Mapped returns the buffer's memory in the host's address space, or nil if the host cannot access it. Commands in flight may
-// change it, and it must not be used after Free. The garbage collector does not free a mapped buffer.
+// Mapped returns the buffer's memory in the host's address space. It returns nil if the host cannot access it, or the buffer was
+// freed. Commands in flight may change it, and it must not be used after Free. The garbage collector does not free a mapped buffer.
 func (b *Buffer) Mapped() []byte {
 	all := b.alloc.raw.Bytes()
 	if all == nil || b.Freed() {

@@ -72,8 +72,8 @@ func Bool(v bool) Arg {
 // Bits returns a scalar argument of any type from its zero-extended bits.
 func Bits(t offload.Type, bits uint64) Arg { return Arg{typ: t, bits: bits} }
 
-// Struct returns an argument that is passed by value. Each launch copies data at that time, so a change of data before a launch
-// changes the argument.
+// Struct returns an argument that is passed by value. [Queue.Launch] copies data at each call, so a change of data between two
+// launches changes the argument of the second.
 func Struct(data []byte) Arg { return Arg{data: data} }
 
 func (a Arg) String() string {
@@ -146,8 +146,8 @@ func (c *Call) changed() {
 // Unbound returns a call of the kernel that needs Rebind before its launch.
 func (k *Kernel) Unbound() *Call { return &Call{kernel: k} }
 
-// Rebind replaces and checks the size and all arguments without allocating. After an error the call needs another Rebind before
-// its launch.
+// Rebind replaces and checks the configuration and all arguments. It allocates only for more arguments than before. After an error
+// the call needs another Rebind before its launch.
 func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	n := len(args)
 	c.args = slices.Grow(c.args[:0], n)[:n]
@@ -485,7 +485,7 @@ func (q *Queue) Launch(c *Call) error {
 	return nil
 }
 
-// name returns an argument's name in errors.
+// name returns the name of argument i for errors: that of the parameter, or its number from 1 if the image does not tell one.
 func (c *Call) name(i int) string {
 	if params := c.kernel.Info().Params; params != nil && params[i].Name != "" {
 		return params[i].Name

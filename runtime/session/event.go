@@ -97,8 +97,8 @@ func (ev *Event) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Since returns the time from an earlier event of the same device to this one, on the device's clock. Both must have been
-// reached.
+// Since returns the time from an earlier event of the same device to this one, on the device's clock. Errors: InvalidEvent for a
+// nil event, one of another device, or one that has not been reached; Unsupported for a device without a clock.
 func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 	fail := func(code offload.Code, format string, args ...any) *offload.Error {
 		return offload.Errorf(code, "elapsed time", format, args...).On(ev.queue.device.id, ev.label)

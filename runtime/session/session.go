@@ -113,8 +113,8 @@ func (s *Session) TakeFailures(ctx context.Context) []error {
 }
 
 // Cancel cancels the commands of all queues and waits until the running ones, other than host functions, have ended. It returns
-// the unreported failures, without those of cancelled commands. stopped holds the launches that cancellations ended since the
-// last call.
+// the first unreported failure of each queue, without those of cancelled commands. stopped has, for each queue, the failure of the
+// launch that a cancellation ended last, unless an earlier call returned it.
 func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)
@@ -163,7 +163,8 @@ func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// end unregisters the libraries and closes the platforms, both in reverse order of creation. Their queues have ended.
+// end unregisters the libraries in reverse order of registration. Then it closes the platforms in reverse order of the plugins in
+// Options. All queues have ended.
 func (s *Session) end(ctx context.Context) error {
 	var errs []error
 	for _, l := range slices.Backward(s.live.libraries()) {

@@ -57,7 +57,8 @@ const (
 
 const reportDigits = 8
 
-// Report tells the other processes that the process id is lost: their streams to it do not end.
+// Report tells the other processes that the process id is lost, also those that connect later. They may not notice the loss, since
+// their streams to that process may stay open.
 func (h *Watch) Report(id int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,8 +109,8 @@ const (
 // while this process is suspended.
 const beats = 5
 
-// Listen accepts connections of other processes until this one leaves. If near is set, it listens on the loopback interface only.
-// It returns the port, and the token that the others need.
+// Listen begins to accept connections of other processes, until this one leaves. If near is set, it listens on the loopback interface
+// only. It returns the port, and the token that the others need.
 func (h *Watch) Listen(near bool) (port uint16, token string, err error) {
 	place := ":0"
 	if near {
@@ -166,8 +167,8 @@ func (h *Watch) admit(conn net.Conn, address socket.Address) {
 	}
 }
 
-// Connect watches the process that listens at one of the hosts, which may belong to other processes in another network. It returns nil
-// if this process leaves meanwhile, and the reasons if it reaches the process at none of the hosts.
+// Connect begins to watch the process id, which listens at one of the hosts. In another network, a host may belong to other processes.
+// Connect returns nil, also if this process leaves meanwhile, or the reasons if it reaches the process at none of the hosts.
 func (h *Watch) Connect(id int, hosts []string, port uint16, token string) error {
 	var failures []error
 	for _, host := range hosts {
@@ -239,8 +240,8 @@ func (h *Watch) drop(conn net.Conn) {
 	h.beating.Done()
 }
 
-// watch watches a process until it leaves, or is lost, which it reports by Lost. again returns a connection in place of one
-// that a network has cut, or nil. The caller has called enter.
+// watch watches the process id until either process leaves, or the other one is lost, which watch reports by Lost. again returns a
+// connection in place of one that a network has cut, or nil. The caller has called enter for conn, and again does for its result.
 func (h *Watch) watch(conn net.Conn, id int, again func(id int) net.Conn) {
 	h.mu.Lock()
 	if h.conns == nil {

@@ -45,7 +45,8 @@ type outgoing struct {
 	sent  int64 // bytes that were sent
 }
 
-// Check prepares the copy, before Start or Run. It returns an error for flows that contradict each other or leave the memory.
+// Check prepares the copy, before Start or Run. members is the number of members. It returns an error if there are no flows, or
+// for flows that contradict each other, leave the memory or name no other member.
 func (c *Copy) Check(members int) error {
 	for i, f := range c.Flows {
 		if int64(f.Member) >= int64(members) || int(f.Member) == c.Place || f.Offset < 0 || f.Size <= 0 || f.Size > c.Memory.Size()-c.Offset-f.Offset {

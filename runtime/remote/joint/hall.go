@@ -170,7 +170,7 @@ func (h *Hall) Land(number uint64, p Part, offset, n int64) (to []byte, o *Opera
 	return b.to[offset:][:n], o
 }
 
-// Landed reports that bytes are at the destination that Land returned, or that they will not come.
+// Landed reports that n bytes are at the destination that Land returned for the part. n is 0 if the bytes will not come.
 func (o *Operation) Landed(p Part, n int64) {
 	o.hall.mu.Lock()
 	defer o.hall.unlock()

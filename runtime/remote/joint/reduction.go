@@ -38,7 +38,7 @@ type Link interface {
 	Written() error
 	// Poll receives bytes that have arrived.
 	Poll()
-	// Drive receives bytes for a while, until done returns true.
+	// Drive receives bytes for a while, or until done returns true. It returns at once if the stream cannot be polled.
 	Drive(done func() bool)
 }
 
@@ -74,9 +74,10 @@ type Reduction struct {
 	data     [][]byte         // the bytes of the operands, or copies of them
 }
 
-// Start begins a reduction of at most wholeBytes without a wait. It returns false if that is impossible: the host cannot access the
-// memory, a link is not open, or an operand has no memory. Then the caller calls Run. Otherwise Start calls end when the operation
-// has ended and no memory is used any more. The call is made by the goroutine that brings the last bytes, or by another one.
+// Start begins a reduction without a wait. It returns false, and the caller then calls Run, if y has more than wholeBytes or the host
+// cannot access the memory. It does so too if a link is not open, or a queue or the memory of an operand cannot be had. Otherwise
+// Start calls end when the operation has ended and no memory is used any more. The call is made by the goroutine that brings the
+// last bytes, or by another one.
 func (r *Reduction) Start(end func(error)) bool {
 	total := r.Count * r.Width
 	if total > wholeBytes || r.Memory.Bytes() == nil {

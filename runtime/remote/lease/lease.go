@@ -29,7 +29,7 @@ type Blocks struct {
 // Block is an allocation of the server, divided into pieces of one size.
 type Block struct {
 	id      uint64
-	piece   int64
+	piece   int64     // size of a piece in bytes
 	free    []int64   // offsets of free pieces
 	retired []retired // in the order in which they were freed
 	used    int       // number of allocated pieces

@@ -13,7 +13,8 @@ func (m *At) Code(c *wire.Coder) {
 	wire.Num(c, &m.Number, 8)
 }
 
-// Place is an operand of a copy: a box in memory, or host memory if Memory is 0, whose bytes are transferred packed.
+// Place is an operand of a copy: a box in memory, or host memory if Memory is 0, whose bytes are transferred packed. Offset and the
+// pitches are in bytes.
 type Place struct {
 	Memory               uint64
 	Offset               int64
@@ -42,8 +43,9 @@ func (m *Transfer) Code(c *wire.Coder) {
 	wire.Three(c, &m.Extent, 8)
 }
 
-// Fragment is a piece of the host's bytes of a transfer, or of an operand that one server sends another. Pieces arrive in order. Of an
-// operand, At.Queue is the operation, and At.Number is the sending member in the upper 32 bits and the step in the lower ones.
+// Fragment is a piece of the host's bytes of a transfer, or of an operand that one server sends another. Pieces arrive in order, and
+// Offset is the number of bytes before the piece. Of an operand, At.Queue is the operation, and At.Number is the sending member in
+// the upper 32 bits and the step in the lower ones.
 type Fragment struct {
 	At     At
 	Offset int64
@@ -72,7 +74,7 @@ func (m *Fill) Code(c *wire.Coder) {
 	c.Bytes(&m.Pattern)
 }
 
-// Launch launches a kernel.
+// Launch launches a kernel. The fields are those of [offload.Launch]; Services is set if the launch has services of the host.
 type Launch struct {
 	At          At
 	Kernel      uint64
@@ -210,7 +212,7 @@ func (m *ServiceCall) Code(c *wire.Coder) {
 type ServiceAnswer struct {
 	Call  uint64
 	Bits  uint64
-	Error []byte
+	Error []byte // result of [offload.EncodeError]
 }
 
 func (m *ServiceAnswer) Code(c *wire.Coder) {
@@ -286,7 +288,7 @@ const (
 	PieceFailed  = 1 // a reply with the error follows
 )
 
-// PeerLost reports the loss of another server.
+// PeerLost reports the loss of the server with the address Peer.
 type PeerLost struct{ Peer string }
 
 func (m *PeerLost) Code(c *wire.Coder) { wire.Text(c, &m.Peer) }

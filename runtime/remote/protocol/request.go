@@ -21,7 +21,7 @@ func (m *Hello) Code(c *wire.Coder) {
 type Welcome struct {
 	Magic    [8]byte
 	Version  uint32
-	Error    []byte
+	Error    []byte // result of [offload.EncodeError]; empty if there are devices
 	Platform offload.PlatformInfo
 	Hooks    bool // a plugin has library hooks
 	Address  string
@@ -99,10 +99,10 @@ type ForgetImages struct{}
 
 func (m *ForgetImages) Code(*wire.Coder) {}
 
-// AnyDevice, as the device of a [CheckImage], asks the platform instead of a device.
+// AnyDevice, as the device of a [CheckImage], asks the server's platforms instead of a device.
 const AnyDevice = 1<<32 - 1
 
-// CheckImage asks how well an image fits a device, or whether the platform may load it if Device is AnyDevice.
+// CheckImage asks how well an image fits a device, or whether a platform may load it if Device is AnyDevice.
 type CheckImage struct {
 	Request uint64
 	Device  uint32

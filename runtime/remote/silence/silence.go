@@ -90,7 +90,8 @@ type Meter struct {
 // NewMeter returns a Meter of the stream to a server.
 func NewMeter(stream io.ReadWriteCloser) *Meter { return &Meter{stream: stream} }
 
-// Tick returns the time of silence, when a tick has passed and the stream has been read for a number of times in all.
+// Tick is to be called whenever the time [Tick] has passed. reads is the number of reads of the stream so far. It returns the time of
+// silence, which is 0 if there was a read since the last call.
 func (m *Meter) Tick(reads uint64) time.Duration {
 	if reads != m.reads {
 		m.Reset()

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// CheckProtected returns an error unless the address is of this machine, or its connections are encrypted.
+// CheckProtected returns an error for a TCP address without encryption whose host is neither localhost nor a loopback address.
 func (a Address) CheckProtected() error {
 	if a.Network != tcpNetwork {
 		return nil

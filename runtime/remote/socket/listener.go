@@ -98,7 +98,8 @@ const (
 // acceptPause is the delay before a worker without free file descriptors accepts again.
 const acceptPause = 100 * time.Millisecond
 
-// Serve serves clients until ctx ends, and then returns nil. report, which may be nil, receives the errors of connections.
+// Serve serves clients until ctx ends, and then returns nil. report, which may be nil, receives the errors of connections, on a
+// goroutine of each connection. At most maxClients are served at a time; further ones are closed.
 func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...offload.Plugin) error {
 	room := make(chan struct{}, maxClients)
 	return l.accept(ctx, client, func(conn net.Conn, err error) {

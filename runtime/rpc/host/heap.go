@@ -187,7 +187,7 @@ func (h *heap) close() string {
 	return fmt.Sprintf("%s: %s", text, joined(list))
 }
 
-// joined joins the first few entries of a list.
+// joined joins the first five entries of a list, and adds the number of the others if there are any.
 func joined(list []string) string {
 	const most = 5
 	text := ""

@@ -50,7 +50,7 @@ const (
 	maxWrite = 1 << 26 // maximum bytes of a write or a read
 )
 
-// Exit is the failure of a launch whose device code called exit. Code 0 is success.
+// Exit is the failure of a launch whose device code called exit or abort. Code 0 is success; for abort it is 134.
 type Exit struct {
 	Code  int32
 	Abort bool
