@@ -119,8 +119,8 @@ func samePlugin(a, b string) bool {
 	return name(a) == name(b)
 }
 
-// contractMemoryReturns allocates, fills and frees blocks, and checks that the memory of this process does not grow by all of
-// them. It does not see the memory of other processes or of a card.
+// contractMemoryReturns allocates, fills and frees blocks, and checks that the memory of this process does not grow by more than
+// half of their bytes. It does not see the memory of other processes or of a card.
 func contractMemoryReturns(t *T) {
 	const (
 		block  = 64 << 20 // beyond the blocks that the C library keeps for drivers

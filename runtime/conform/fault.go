@@ -252,7 +252,7 @@ func (t *T) survives(q *session.Queue) {
 	}
 }
 
-// position returns the position of an expression in the kernels' source.
+// position returns the position of a text's first occurrence in the kernels' source, or the zero Position if there is none.
 func position(text string) offload.Position {
 	for i, line := range strings.Split(kernelSource, "\n") {
 		if col := strings.Index(line, text); col >= 0 {

@@ -139,7 +139,7 @@ func memoryFreed(t *T) {
 	t.check(q.Sync(t.ctx))
 }
 
-// memoryFreeInFlight frees a buffer that a running kernel uses, and allocates the same size at once.
+// memoryFreeInFlight frees a buffer that a running kernel uses, and allocates the same size before the kernel ends.
 func memoryFreeInFlight(t *T) {
 	const n = 1 << 16
 	k := t.kernel("spin")

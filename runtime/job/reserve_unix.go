@@ -14,8 +14,8 @@ import (
 // connections are the variables with file descriptors of connections to a launcher.
 var connections = []string{"PMI_FD", "HYDI_CONTROL_FD"}
 
-// Reserve returns an environment for a process that takes this one's part in the job. Connections to the launcher are duplicated
-// if their file descriptors are below first, since the process uses those.
+// Reserve returns an environment for a process that takes this one's part in the job. That process uses the file descriptors from 3
+// to first-1 itself. Reserve duplicates connections to the launcher that have such numbers.
 func Reserve(env []string, first int) ([]string, error) {
 	env = slices.Clone(env)
 	for i, variable := range env {

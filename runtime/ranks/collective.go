@@ -14,8 +14,8 @@ const (
 	wholeBytes = 64 << 10
 )
 
-// Operation is a collective operation that has begun. It runs when it is called, on any goroutine. It fails if the call of
-// another member differs in kind, root or reduction, or in the type or number of elements where these must agree.
+// Operation is a collective operation that has begun. It runs when it is called, on any goroutine. It fails if another member's
+// call differs in kind, root or reduction. Type and number of elements must also agree, with the exceptions that agree states.
 type Operation func(ctx context.Context) ([]byte, error)
 
 // operation returns an operation that waits for the data of this process, passes it to run, and ends the call.

@@ -289,8 +289,8 @@ func rangeOf(m offload.Memory, offset, n int64) []byte {
 	return b[offset:][:n:n]
 }
 
-// idle reports whether all commands have ended, those in pending were reported, and the bytes of memory that they send have been
-// written to the stream. The commands up to unsent may still wait for their report.
+// idle reports whether all commands have ended, and those in pending were reported. The bytes of memory that they send have then
+// been written to the stream. The commands up to unsent may still wait for their report.
 func (q *servedQueue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
