@@ -22,8 +22,8 @@ func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Va
 	return e.AsyncUntil(nil, label, work)
 }
 
-// AsyncUntil is Async with a signal: if s is not nil and aborts, the context is cancelled and the promise is rejected with the
-// signal's reason. If s has aborted before, work does not run.
+// AsyncUntil is Async with a signal, which may be nil. If s aborts, the context is cancelled. After work has returned, the promise is
+// rejected with the signal's reason. If s has aborted before, work does not run, and the promise is rejected immediately.
 func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
 }
@@ -31,9 +31,9 @@ func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) 
 // mostPosted is the maximum number of queued callbacks per operation.
 const mostPosted = 64
 
-// Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's
-// goroutine, and its error is one of a callback of the loop. While the queue is full, post blocks, and fails if the context is
-// cancelled. post is safe for concurrent use.
+// Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's goroutine, which
+// treats an error of the callback like that of a timer's callback. While 64 callbacks of the operation wait, post blocks. It returns the
+// context's cause if the context is cancelled meanwhile. post is safe for concurrent use.
 func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)
@@ -105,8 +105,8 @@ type Settler struct {
 	aborted         goja.Value // reason of the signal that aborted the operation, or nil; written on the loop's goroutine
 }
 
-// Promise returns a new promise and its settler. Run and RunFile wait until the promise is settled, unless
-// they fail first.
+// Promise returns a new promise and its settler. Run and RunFile wait until the promise is settled, unless they fail first. label is for
+// [loop.Loop.Pending].
 func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	p, resolve, reject := e.vm.NewPromise()
 	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
@@ -176,7 +176,7 @@ type placedError struct {
 
 func (p *placedError) Unwrap() error { return p.error }
 
-// OnCancel sets a function that the engine calls when it cancels the wait.
+// OnCancel sets the function that the engine calls when it cancels the wait for the promise. See [loop.Pending.OnCancel].
 func (s *Settler) OnCancel(fn func(cause error)) { s.pending.OnCancel(fn) }
 
 // Resolved returns a promise that is resolved with v.

@@ -12,7 +12,8 @@ import (
 )
 
 // watchPromises detects a forgotten await that throws no error: elements and length of a promise are undefined. The watcher is
-// the prototype of Promise.prototype, so only lookups of missing properties reach it.
+// the prototype of Promise.prototype, so only lookups of missing properties reach it. For Promise.prototype, functions that return
+// prototypes return the one behind the watcher.
 func (e *Engine) watchPromises() {
 	promise, _ := e.vm.GlobalObject().Get("Promise").(*goja.Object)
 	proto, _ := promise.Get("prototype").(*goja.Object)

@@ -71,7 +71,8 @@ type Capture struct {
 	Kind source.BindingKind
 	// Declared is the position of the declaration; it is zero if Kind is empty.
 	Declared diag.Position
-	// Assigned holds the positions of [source.Binding.Assigned]. A kernel rejects a variable that has any.
+	// Assigned holds the positions of the assignments, without that of the initializer. For an import they are in the exporting module.
+	// For a variable of an earlier prompt line they are only those in functions. A kernel rejects a variable that has any.
 	Assigned []diag.Position
 	// Prompt marks a variable of the prompt, to which later lines may assign.
 	Prompt bool

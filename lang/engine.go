@@ -358,10 +358,10 @@ func (e *Engine) Hold(label string) *loop.Pending { return e.loop.Hold(label) }
 // Loop returns the engine's event loop.
 func (e *Engine) Loop() *loop.Loop { return e.loop }
 
-// OnFailure registers a function that runs when a call has failed and its callbacks on the loop are cancelled. A module with
-// work elsewhere, such as on a device, cancels the scope's work there, or all work if the scope is nil. fn runs on the loop's
-// goroutine. It may return a function, which runs on another goroutine; the call waits for it up to a time limit. fn does not
-// run for an exception at a prompt.
+// OnFailure registers a function that runs when a call has failed and its callbacks on the loop are cancelled. fn receives the
+// call's scope, or nil if the work of all calls is cancelled, and the cause. A module with work elsewhere, such as on a device,
+// cancels that work. fn runs on the loop's goroutine. It may return a function, which runs on another goroutine; the call waits
+// for it up to a time limit. fn does not run for an exception at a prompt.
 func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 	e.hooks.failed = append(e.hooks.failed, fn)
 }

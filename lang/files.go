@@ -50,9 +50,9 @@ func (o *Options) CheckRegular(op, path string) error {
 	return &fs.PathError{Op: op, Path: path, Err: errors.New("is no regular file, and the engine has limits")}
 }
 
-// ReadFile reads a file opened with [Engine.OpenFile]. Until [Engine.EndLoading], engines that share a cache read it once. It
-// fails if the file is larger than the memory limit or the machine's free memory. It stops when the context is cancelled, even
-// if the file is endless.
+// ReadFile reads the file at path, which it opens by [Engine.OpenFile]. Until [Engine.EndLoading], engines that share a cache read
+// it once. ReadFile fails if the file is larger than the memory limit or the machine's free memory. It stops when the context is
+// cancelled, even if the file is endless.
 func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if e.opts.Cache == nil || e.esm.loaded.Load() {
 		return e.readFile(ctx, path)

@@ -225,8 +225,8 @@ func escapeSource(s goja.String) goja.String {
 
 func isLineEnd(c uint16) bool { return c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029 }
 
-// compiled returns the compiled pattern of a regular expression. At the first use of a literal it compiles the pattern and stores it in
-// the regular expression.
+// compiled returns the compiled pattern of a regular expression. At the first use of a literal's object it compiles the pattern, unless
+// r.literals has it, and stores it in the object.
 func (r *regExps) compiled(rx internals.RegExp) *compiled {
 	first, second := rx.Matcher()
 	if first != nil && (*regexp.Regexp)(first).String() == compiledMark { // the matcher is the first field of a compiled
@@ -469,8 +469,7 @@ func (r *regExps) result(f *found) goja.Value {
 	return a
 }
 
-// groups returns the object of named groups, or undefined if the pattern has none. value returns the property for the group of
-// a number.
+// groups returns the object of named groups, or undefined if the pattern has none. value(i) is the property's value for group i.
 func (r *regExps) groups(c *compiled, registers []int32, value func(int) goja.Value) goja.Value {
 	names := c.program.Names()
 	if names == nil {

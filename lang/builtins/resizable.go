@@ -226,7 +226,8 @@ func (b *buffers) sliceBuffer() {
 	})
 }
 
-// resizing makes the constructors and methods of views support resizable buffers. It runs before the first such buffer is made.
+// resizing makes the constructors and methods of views support resizable buffers. Only the first call has an effect, and comes before
+// the first such buffer is made. Functions such as Object.freeze then refuse typed arrays of resizable buffers.
 func (b *buffers) resizing() {
 	if b.sizes != nil {
 		return
@@ -319,7 +320,7 @@ func (b *buffers) resizing() {
 var resizableText string
 
 // resizingMethods makes methods of typed arrays of resizable buffers run as scripts, since their arguments and callbacks can resize the
-// buffer meanwhile.
+// buffer meanwhile. It also makes Array.prototype.at read such arrays correctly.
 func (b *buffers) resizingMethods(typed *goja.Object) {
 	load := func() map[string]goja.Callable {
 		if b.sizes.scripts != nil {
@@ -384,7 +385,8 @@ func relative(v goja.Value, n int) int {
 	return int(min(f, float64(n)))
 }
 
-// tracked returns the constructor's arguments for a view without a length of its own, completed by its present length.
+// tracked returns the constructor's arguments for a view without a length of its own, completed by its present length. size is that of
+// an element in bytes. An offset that is no multiple of size, or is beyond the buffer's end, throws a RangeError.
 func (b *buffers) tracked(r *resizable, args []goja.Value, name string, size int) []goja.Value {
 	offset := 0
 	if len(args) > 1 {

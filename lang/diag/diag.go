@@ -72,8 +72,8 @@ type Diagnostic struct {
 	Thrown  any   // value that the script threw, as an engine value; nil if it threw none
 }
 
-// Error returns position, class, message and ID on one line, in which a space replaces each newline, and U+FFFD other characters
-// that a terminal obeys.
+// Error returns position, class, message and ID on one line, as far as they are known. It leaves out the IDs exception and syntax. A
+// space replaces each newline, and U+FFFD replaces other characters that a terminal obeys.
 func (d *Diagnostic) Error() string {
 	var b strings.Builder
 	if p := d.Position.String(); p != "" {

@@ -499,8 +499,10 @@ func (p *parser) parseChain(e ast.Expression, start int, noCalls bool) ast.Expre
 	}
 }
 
-// markCalls adds spread arguments without elements to calls of an optional chain: a text to calls of results of calls, and an array to
-// optional calls. By them package instructions knows what is on the stack where the chain ends early.
+// markCalls marks the calls from the first ?. of a chain on, each by a further spread argument without elements. By the marks package
+// instructions knows what is on the stack where the chain ends early. The mark of a call of another call's result is an empty text.
+// Other calls get an empty array if they are optional and spread nothing, or if their last spread is an empty text. If no call
+// needs a text or has a spread, markCalls changes nothing.
 func markCalls(e ast.Expression) {
 	var calls []*ast.CallExpression
 	needed := false

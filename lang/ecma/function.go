@@ -64,7 +64,8 @@ func (p *parser) parseMethod(start int, kind ast.PropertyKind, generator, async,
 	return f
 }
 
-// finishFunction parses the parameters and body of a function.
+// finishFunction parses the parameters and the body of a function in the context cx. If method is set, the parameters' names must be
+// unique. If kind is that of a getter or setter, finishFunction checks the number of parameters.
 func (p *parser) finishFunction(f *ast.FunctionLiteral, cx *context, method bool, kind ast.PropertyKind) {
 	if f.Async && f.Generator {
 		p.program.AsyncGenerators = true
@@ -234,7 +235,8 @@ func (p *parser) usePrivate(name string, at int) {
 	p.class.used = append(p.class.used, privateUse{name, at})
 }
 
-// declare declares a private name; a getter and a setter may share one.
+// declare declares a private name, and fails if the class has declared it. A getter and a setter may share a name if both are static, or
+// neither.
 func (c *classNames) declare(p *parser, name string, kind ast.PropertyKind, static bool, at int) {
 	was, ok := c.declared[name]
 	pair := was == ast.PropertyKindGet && kind == ast.PropertyKindSet || was == ast.PropertyKindSet && kind == ast.PropertyKindGet
@@ -250,7 +252,8 @@ func (c *classNames) declare(p *parser, name string, kind ast.PropertyKind, stat
 	c.declared[name], c.static[name] = kind, static
 }
 
-// closeClass ends a class. It fails if the class uses a private name that neither this class nor one around it declares.
+// closeClass ends a class. Its uses of private names that it does not declare become those of the class around it. Without a class
+// around it closeClass fails for such a use, and where c.outer.any is set it accepts the use.
 func (p *parser) closeClass() {
 	c := p.class
 	p.class = c.outer

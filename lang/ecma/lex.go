@@ -301,7 +301,7 @@ var punctuators = [...]struct {
 	{"?", token.QUESTION_MARK}, {":", token.COLON}, {"=", token.ASSIGN}, {".", token.PERIOD},
 }
 
-// punctuatorsOf lists the punctuators of each first character.
+// punctuatorsOf has for each first character the indices in punctuators.
 var punctuatorsOf = func() (table [128][]int) {
 	for i, x := range punctuators {
 		table[x.text[0]] = append(table[x.text[0]], i)
@@ -399,7 +399,7 @@ func (s *scanner) scanString(quote byte) {
 }
 
 // scanEscape scans an escape sequence behind its backslash and adds its characters to b. It returns the problem of an
-// invalid escape, or "".
+// invalid escape, or "". In a template octal escapes are invalid.
 func (s *scanner) scanEscape(b *textBuilder, template bool) (problem string) {
 	if s.pos >= len(s.src) {
 		return "Unterminated string literal"

@@ -217,7 +217,8 @@ func (p *parser) parseModifiers(class bool) (m modifiers) {
 	return m
 }
 
-// keyAhead reports whether next, behind get, set or async, begins the name of a method.
+// keyAhead reports whether next, behind get, set or async, begins the name of a method, or is the * of a generator behind async. async
+// tells that the word is async, behind which the line must not end.
 func (p *parser) keyAhead(next lexeme, async, class bool) bool {
 	switch next.kind {
 	case token.IDENTIFIER, token.STRING, token.NUMBER, token.LEFT_BRACKET, token.PRIVATE_IDENTIFIER:

@@ -86,7 +86,8 @@ func (p *parser) moduleItem(what string) {
 	}
 }
 
-// parseImport parses an import declaration.
+// parseImport parses an import declaration and appends an empty statement for it to list. It fails for a local name that the text has
+// declared before.
 func (p *parser) parseImport(list []ast.Statement) []ast.Statement {
 	p.moduleItem("import")
 	imp := Import{Offset: p.tok.start}

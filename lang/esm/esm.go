@@ -51,7 +51,7 @@ type Values interface {
 	Reveal(v goja.Value) any       // what Hide hid, or nil
 	Attach(o *goja.Object, v any)  // hides v on o
 	Attached(o *goja.Object) any   // what Attach hid on o, or nil
-	Implementations() []goja.Value // the parameters from power to evalText of package source
+	Implementations() []goja.Value // the parameters from power to eval of package source
 	Lowered() goja.Value           // the functions that lowered code calls
 	Step(goja.FunctionCall) goja.Value
 }

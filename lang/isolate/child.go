@@ -192,7 +192,7 @@ func (c *child) listen() error {
 	}
 }
 
-// call runs a function for the host and returns the reply, whose result may not exceed c.resultBytes.
+// call runs a function for the host and returns the reply. A result of more than c.resultBytes is replaced by an error.
 func (c *child) call(q call) reply {
 	result, err := c.run(q.ctx, q.request)
 	c.mu.Lock()

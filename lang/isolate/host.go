@@ -440,7 +440,7 @@ func (e *Engine) policy(what, path string) error {
 }
 
 // Close ends the child. It interrupts a running call and waits for it. The error is that of closing the child's engine, or of a
-// child that does not end in time. It is nil if the child has ended before.
+// child that does not end in time. It is nil if the child has ended, or the engine was closed, before.
 func (e *Engine) Close() error {
 	e.cancel(errClosed)
 	e.turn <- struct{}{}

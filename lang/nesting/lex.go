@@ -107,7 +107,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// noteBody records the bodies that a token announces or ends, before the token becomes prev.
+// noteBody updates bodies, starts, asyncStarts and label for a token, before the token becomes prev.
 func (l *lexer) noteBody(t token) {
 	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth > len(l.open) {
 		l.bodies = l.bodies[:n-1]
@@ -344,8 +344,8 @@ func (l *lexer) clean(from, to int) {
 	}
 }
 
-// scanTemplate advances past the closing quote or the next "${". In the plain text a template with substitutions is an array of arrays,
-// and another one keeps its quotes around letters a.
+// scanTemplate advances past the closing quote or the next "${", and returns the kind of the part before. In the plain text a
+// template with substitutions becomes an array of arrays. Any other template keeps its quotes, with letters a between them.
 func (l *lexer) scanTemplate() kind {
 	start, head := l.pos, l.src[l.pos] == '`'
 	for l.pos++; l.pos < len(l.src); l.pos++ {
@@ -481,8 +481,8 @@ func (l *lexer) isControl() bool {
 	return false
 }
 
-// brace classifies the brace of the next token: whether it is part of an operand, and whether it contains members. It drops
-// the body that the brace begins from bodies.
+// brace classifies the brace of the next token: whether it is part of an operand, and whether it contains members. If the brace
+// belongs to the last of bodies, brace drops that.
 func (l *lexer) brace() (value, members bool) {
 	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth == len(l.open) && l.bodies[n-1].word != "case" {
 		b := l.bodies[n-1]

@@ -3,11 +3,8 @@
 //
 // # Design
 //
-// Parsers and compilers recurse, and Go ends a process whose stack is full. So one pass counts tokens that bound each
-// production before any parser runs.
-//
-// The count is right only if this scanner and the parser agree on what is code. Texts of more than 8000 bytes are therefore
-// first parsed in a plain form.
+// One pass over the tokens computes an upper bound of the depth before any parser runs. The bound is right only if this scanner
+// and the parser agree on what is code. Texts of more than 8000 bytes are therefore first parsed in a plain form.
 package nesting
 
 import (
@@ -208,8 +205,8 @@ func (c *counter) restart(run int) {
 	c.run, c.angles, c.doubled, c.asked, c.typed = run, 0, 0, false, false
 }
 
-// endStatement discounts a finished statement, except enclosing statements that an else continues. One such case is the while
-// of a do, as in "if (a) do; while (b); else".
+// endStatement discounts the statement that ended between prev and t. It does nothing if t is an else, or a while behind
+// punctuation, as in "if (a) do; while (b); else". Then t may continue an enclosing statement.
 func (c *counter) endStatement(prev, t token) {
 	switch c.text(t) {
 	case "else":

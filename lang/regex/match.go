@@ -55,13 +55,13 @@ const (
 )
 
 // MatchBytes finds the first match in a text of ASCII that begins at or after a position, or with sticky at the position. It
-// returns the starts and ends of the whole match and of the groups, -1 for groups that matched nothing. It returns nil if there is
-// no match. The result is valid until the next call. The error is ErrTooDeep.
+// returns the starts and ends of the whole match and of the groups, -1 for groups that took no part in it. It returns nil if there
+// is no match. The result is valid until the next call. The error is ErrTooDeep.
 func (m *Matcher) MatchBytes(p *Program, text []byte, at int, sticky bool) ([]int32, error) {
 	return match(m, p, text, at, sticky)
 }
 
-// MatchUnits is MatchBytes for a text of UTF-16 units. With the flags u and v, a position inside a surrogate pair stands for the
+// MatchUnits is MatchBytes for a text of UTF-16 units. With the flag u or v, a position inside a surrogate pair stands for the
 // pair's first unit.
 func (m *Matcher) MatchUnits(p *Program, text []uint16, at int, sticky bool) ([]int32, error) {
 	return match(m, p, text, at, sticky)

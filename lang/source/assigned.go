@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// assignedReach is the number of bytes before a call that Assigned reads.
+// assignedReach is the maximum number of bytes before a call's opening parenthesis that Assigned reads.
 const assignedReach = 400
 
 // assignment matches the text before the parenthesis of a call whose value is assigned to a variable or a property.

@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// harmless matches an argument whose evaluation calls nothing: a name, a literal, an object or array of them, or a function.
+// harmless matches an argument whose evaluation is unlikely to run other code. It is a function, or has only names, members, numbers,
+// texts, objects, arrays and spreads. Getters and iterators are not recognized.
 var harmless = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:[\p{L}\w$.,:{}\[\]\s'"-]*|(?:\([\p{L}\w$,\s]*\)|[\p{L}\w$]+)\s*=>[\s\S]*)$`)
 }}
@@ -21,8 +22,8 @@ var runs = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return rege
 var member = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*\.\s*([\p{L}_$][\p{L}\w$]*)\s*\(`) }}
 
 // Chained returns the name of the method that is called on the value of a call, as in x.map(f).sum(). It returns "" if there is
-// none, or if other code might see the value, because the arguments of the method might call a function. The line and the
-// column are those of [Assigned].
+// none, or if other code might see the value, because the arguments of the method might call a function. It also returns "" if the end
+// of the arguments is not found. The line and the column are those of [Assigned].
 func Chained(text string, line, column int) string {
 	at := offsetOf(text, line, column)
 	if at < 0 || at >= len(text) || text[at] != '(' {

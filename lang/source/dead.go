@@ -43,8 +43,9 @@ func reachRest(list []ast.Statement) {
 	}
 }
 
-// withoutRest returns a list without the statements after a break or continue. In a text for eval the value of the list is that of
-// the statement before the break, which reachRest would hide. Functions stay. If the rest declares other names, all of it stays.
+// withoutRest returns a list without the statements after the first break or continue, except functions. In a text for eval the value
+// of the list is that of the statement before the break, which reachRest would hide. If the rest has declarations of classes, let or
+// const, all of it stays, and withoutRest applies reachRest to the list.
 func withoutRest(list []ast.Statement) []ast.Statement {
 	dead := slices.IndexFunc(list, func(s ast.Statement) bool { _, ok := s.(*ast.BranchStatement); return ok }) + 1
 	if dead == 0 {

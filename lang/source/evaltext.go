@@ -15,7 +15,8 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// maxEvalNesting limits a text for eval or a Function constructor, which the interpreter compiles uninterruptibly.
+// maxEvalNesting is the maximum nesting depth of a text for eval or a Function constructor. The interpreter compiles such a text
+// uninterruptibly.
 const maxEvalNesting = 2000
 
 // IsQuick reports whether parsing a text takes well under a millisecond, even if it is malformed. The time doubles with each
@@ -54,8 +55,8 @@ func (c EvalContext) options() ecma.Options {
 	}}
 }
 
-// An EvalTree is a text for eval as a tree for the interpreter's compiler. Its code refers to functions by the names of
-// [EvalNames], in a direct eval to the parameters of the program around it.
+// An EvalTree is a text for eval as a tree for the interpreter's compiler. Its code refers to functions by the names of [EvalNames].
+// In a direct eval they are the parameters of the program around the call, otherwise the globals of [DeclareEvalNames].
 type EvalTree struct {
 	Program *ast.Program
 	Strict  bool

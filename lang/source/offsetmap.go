@@ -17,9 +17,10 @@ type offsetMap struct {
 	texts              struct{ generated, written string }
 }
 
-// original returns the offset in the written text for one in the generated text. A nil map changes no offset. Behind the last mapped
-// offset before it, the texts are followed for as long as they are equal. Thus the parenthesis of a call is found, which source
-// maps leave out: it is the offset behind the callee, where type arguments may begin.
+// original returns the offset in the written text for one in the generated text. A nil map changes no offset, and an offset before
+// the first mapped one becomes 0. Otherwise the result is that of the last mapped offset that is not greater. The length of the
+// generated text in between, without blanks at its end, is added if the written text continues equally. Thus the parenthesis of a
+// call is found, which source maps leave out: it is the offset behind the callee, where type arguments may begin.
 func (m *offsetMap) original(offset int) int {
 	if m == nil {
 		return offset

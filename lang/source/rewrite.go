@@ -61,8 +61,8 @@ func (w *rewriter) change() {
 	}
 }
 
-// surroundTop makes the top level dispose of the resources that it declares by using at its end. A module's code becomes a
-// generator of its own, whose names stay at the level of a function.
+// surroundTop makes the top level dispose, at its end, of the resources of its using declarations. Without such declarations it
+// does nothing. A module's code becomes a generator of its own, whose names stay at the level of a function.
 func (w *rewriter) surroundTop(wrapper *ast.FunctionLiteral) {
 	at := w.lowered.TopUsing
 	if at == 0 {
@@ -495,8 +495,8 @@ func (w *rewriter) makeGlobal(wrapper *ast.FunctionLiteral) {
 	}
 }
 
-// assignments converts declared bindings to assignments. Without an initializer, a binding of let assigns undefined if lexical is set,
-// and one of var is dropped.
+// assignments converts declared bindings to assignments. A binding without an initializer assigns undefined if lexical is set, as for
+// let, and is dropped otherwise, as for var. The variable of a default export stays a declaration.
 func assignments(list []*ast.Binding, lexical bool) []ast.Statement {
 	var out []ast.Statement
 	for _, b := range list {

@@ -45,7 +45,7 @@ func (s *scanner) text(t lexeme) string { return s.src[t.start:t.end] }
 
 func (s *scanner) depth() int { return len(s.nested) }
 
-// next returns the next lexeme and skips spaces and comments.
+// next skips spaces and comments and returns the lexeme after them. At the end of the text its kind is lexEnd.
 func (s *scanner) next() lexeme {
 	s.skipBlank()
 	t := lexeme{start: s.pos}
@@ -227,7 +227,7 @@ func isControl(word string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isWordStart reports whether a byte can start an identifier, including all bytes of multi-byte characters.
+// isWordStart reports whether a byte can start an identifier, a private name or an escape, or is part of a multi-byte character.
 func isWordStart(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c == '#' || c == '\\' || c >= 0x80
 }

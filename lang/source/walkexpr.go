@@ -648,8 +648,8 @@ func (w *walker) class(e *ast.ClassLiteral) {
 	}
 }
 
-// nameClass names a class that has no name, with name as the value of its property name. The compiler counts the scope of such
-// a class, but creates none without a binding.
+// nameClass names a class without a name that has a direct eval, with name as the value of its property name. The compiler counts the
+// scope of such a class, but creates none without a binding.
 func (w *walker) nameClass(e *ast.ClassLiteral, name unistring.String) {
 	const hidden = "%class"
 	at := e.Class

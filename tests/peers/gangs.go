@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
-// gangs compares the gang width that the compiler chooses for each kernel with all other widths. OREPL_DEBUG may set further
-// options, such as cpu-engine=avx2.
+// gangs compares the gang width that the compiler chooses for each kernel with gang=1, gang=2 and gang=4. OREPL_DEBUG may set
+// further options, such as cpu-engine=avx2.
 func gangs(*report) error {
 	widths := []string{"", "gang=1", "gang=2", "gang=4"}
 	for i := range workloads {

@@ -431,7 +431,7 @@ func eachWorkload(compare func(w *workload) (ratios [2]float64, err error)) {
 	}
 }
 
-// rate returns a measurement of a function's rate by processor time of this process.
+// rate returns a measurement of the rate of run, which runs the workload once: w.work per second of this process's processor time.
 func (w *workload) rate(run func() error) func() (float64, error) {
 	return w.rateBy(processorTime, run)
 }

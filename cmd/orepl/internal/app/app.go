@@ -320,7 +320,7 @@ func (inv *invocation) environ() map[string]string {
 	return m
 }
 
-// engineOptions adds the process's streams, environment and colors to options of an engine, and whether it warns. Without an
+// engineOptions adds the process's streams, environment and colors to options of an engine, and obeys noWarningsFlag. Without an
 // OnOverdue in opts, a script that does not stop ends the process.
 func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr

@@ -68,7 +68,7 @@ func relative(dir, name string) string {
 const mostSignatures = 32 << 10
 
 // distinctKernels returns modules of one kernel each, sorted by name. A kernel that was compiled for several types has a
-// module for each, with the types in its name.
+// module for each, with the types in its name. Different kernels with equal names and types are an error.
 func distinctKernels(compiled []launch.Compilation) ([]*ir.Module, error) {
 	type named struct {
 		module *ir.Module

@@ -81,7 +81,8 @@ func (inv *invocation) evaluate(name, text string, opts lang.Options) error {
 	return inv.close(e, rt, err)
 }
 
-// initFile returns the start-up file of the prompt, or "": OREPL_INIT, or a file in the configuration folder if it exists.
+// initFile returns the start-up file of the prompt: OREPL_INIT if that is set, else a file in the configuration folder if it exists.
+// It returns "" if there is none. An empty OREPL_INIT disables the file.
 func (inv *invocation) initFile() string {
 	if file, set := inv.environ()["OREPL_INIT"]; set {
 		return file

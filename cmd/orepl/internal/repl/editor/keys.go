@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// Control sequences of bracketed paste, with which terminals mark pasted text.
+// Control sequences of bracketed paste, with which terminals mark pasted text. pasteStart is the argument of the one before the text.
 const (
 	pasteOn    = "\x1b[?2004h"
 	pasteOff   = "\x1b[?2004l"
