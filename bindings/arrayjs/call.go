@@ -46,7 +46,7 @@ type call struct {
 type result struct {
 	value  goja.Value
 	array  array.Array
-	read   bool // the value is a promise of the array's only element
+	read   bool // the value is a promise of the array's only element, with narrow as in readValue
 	narrow bool
 }
 

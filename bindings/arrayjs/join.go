@@ -13,7 +13,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// chain is the value of a map or zip that is joined with the method that the script calls on it: a call that has not run.
+// chain is the value of a call of map, zip or slice that is joined with the method that the script calls on the value. Its elements
+// are not computed.
 type chain struct {
 	host   offloadjs.Host
 	method *method

@@ -61,7 +61,7 @@ func (c *call) isList(v goja.Value) (o *goja.Object, ok bool) {
 	return o, typed || o.ClassName() == "Array"
 }
 
-// add appends the numbers of a value.
+// add appends the numbers of a value, around which there are depth arrays. Values of the wrong form set the call's error.
 func (l *list) add(v goja.Value, depth int) {
 	o, ok := l.isList(v)
 	if !ok {

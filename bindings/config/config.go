@@ -130,8 +130,8 @@ func (f *Field) IsSimplePointer() bool {
 // IsMissing reports whether a field that no source has set is missing: a source must set it, and no struct around it is absent.
 func (f *Field) IsMissing(v reflect.Value) bool { return f.Required && !f.isAbsent(v) }
 
-// Fields returns the settings of a struct type in order. It fails for two fields of one name, and for a rule that does not exist or
-// does not suit the field.
+// Fields returns the settings of a struct type in order. It fails for another type, for two fields of one name, and for a rule that
+// does not exist or does not suit the field.
 func Fields(t reflect.Type) ([]Field, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("settings are the fields of a struct, not of %s", t)
@@ -388,7 +388,8 @@ func (f *Field) Text(of reflect.Value) string {
 	return literal(f.Of(of))
 }
 
-// literal writes a value as data files do: texts in quotes, lists and tables with commas.
+// literal writes a value as data files do: texts in quotes, lists and tables with commas. A method String takes precedence, and nil
+// pointers and zero times are "unset".
 func literal(v reflect.Value) string {
 	if v.Type() == typeTime && v.IsZero() {
 		return "unset"

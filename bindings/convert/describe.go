@@ -113,7 +113,7 @@ func article(name string) string {
 	return "a " + name
 }
 
-// shortened truncates a string to 40 characters.
+// shortened returns a string of more than 40 characters as its first 40 and "…", and other strings unchanged.
 func shortened(s string) string {
 	const most = 40
 	if utf8.RuneCountInString(s) <= most {

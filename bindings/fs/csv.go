@@ -289,7 +289,8 @@ func move[T any](m map[string]T, from, to string) {
 	}
 }
 
-// column returns the parser of a column. Its type is inferred unless an option sets it.
+// column returns the parser of a column. Its type is inferred unless an option sets it. With the option into, a column that no option
+// names is ignored.
 func (o *csvOptions) column(name string) (column, error) {
 	if b := o.into[name]; b != nil {
 		return newSink(name, b)

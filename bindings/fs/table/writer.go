@@ -35,7 +35,8 @@ func needsQuotes(text string, separator rune) bool {
 	return unicode.IsSpace(head) || unicode.IsSpace(tail)
 }
 
-// AppendRow appends a row. A row of a single empty field is a pair of quotes, since an empty line is no row.
+// AppendRow appends a row. first means that it begins the file. A row of a single empty field is a pair of quotes, since an empty
+// line is no row.
 func AppendRow(to []byte, fields []string, separator rune, first bool) []byte {
 	if len(fields) == 1 && fields[0] == "" {
 		return append(to, "\"\"\n"...)
