@@ -15,7 +15,7 @@ import (
 
 const (
 	mostFound    = 8    // entries listed by a search
-	minimumFor   = 3    // letters of a word that is searched for
+	minimumFor   = 3    // least number of letters of a word that is searched for
 	severalWords = 1000 // score of a further word, above that of any one
 )
 

@@ -184,7 +184,8 @@ func (h Host) NewBuffer(d *session.Device, opts session.BufferOptions) (*session
 // Event returns a script's object for an event.
 func (h Host) Event(ev *session.Event) goja.Value { return h.m.queues.EventObject(ev) }
 
-// MayBlock returns an error if a blocking call would never end, because a queue waits for the script.
+// MayBlock returns an error for a blocking call that could be a deadlock: while a queue waits for a function of the script, or a
+// service's handler runs.
 func (h Host) MayBlock(op string) error { return h.m.queues.MayBlock(op) }
 
 // Enter waits for space in a queue that gets commands, and counts the launches among them within the engine's limits.

@@ -232,7 +232,7 @@ func (p *parser) inherit(c rune) {
 	p.behindPath(c)
 }
 
-// behindPath switches to the query or fragment state. It reports whether c starts either.
+// behindPath switches to the query or fragment state if c starts either, and reports whether it does.
 func (p *parser) behindPath(c rune) bool {
 	switch c {
 	case '?':
