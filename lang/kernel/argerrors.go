@@ -58,8 +58,8 @@ func rankOf(p *place) string {
 	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, spelling.Count(p.arr.Rank, "dimension"))
 }
 
-// orOfRank returns the end of a hint that suggests a buffer of another rank. It returns "" if no buffer has that rank, and for
-// arrays that are no parameters.
+// orOfRank returns the end of a hint that suggests a buffer of the rank that the indices need. It returns "" if no buffer has
+// that rank, or if [ofParameter] is false for p.
 func orOfRank(p *place) string {
 	if !ofParameter(p) {
 		return ""
@@ -78,7 +78,8 @@ func orOfRank(p *place) string {
 	return flat + ", or pass a buffer of " + spelling.Count(want, "dimension")
 }
 
-// ofParameter reports whether a place is an element or part of a parameter's buffer, selected by indices alone.
+// ofParameter reports whether a place is an element or part of a parameter's buffer, selected by one or more indices alone. None
+// of them may be written as [i, j].
 func ofParameter(p *place) bool {
 	for _, s := range p.path {
 		if s.Kind != ir.StepIndex {

@@ -155,8 +155,8 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return r
 }
 
-// rounded converts a value to t like widen. It warns of an integer that f32 may have to round, and of a constant that f32
-// changes by more than rounding.
+// rounded converts a value to t like widen. It warns of a constant that f32 changes by more than rounding. It also warns of an
+// integer that f32 may have to round, unless that is a sum, difference or product.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if t == ir.F32 {
 		c.exactConstant(v, t, at)
@@ -172,8 +172,8 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// factor converts a factor or divisor to t like rounded, but without a warning for integral constants of a magnitude below
-// 2^100.
+// factor converts an operand of * or /, or a value to be stored, to t like rounded. But it does not warn of integral constants
+// of a magnitude below 2^100.
 func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.kind == kNum && isIntegral(v.num) && math.Abs(v.num) < 1<<100 {
 		return c.widen(v, t)
@@ -351,7 +351,8 @@ func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) v
 	return register(r)
 }
 
-// remainder compiles an integer x % y with the sign of the dividend. Operands of mixed signs use the mathematical values.
+// remainder compiles an integer x % y of type t, with the sign of the dividend. For an i32 and a u32, it is the remainder of their
+// mathematical values, in the type of x.
 func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
 	if c.mixedSigns(x, y) {
 		r := c.intDiv(ir.Rem, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at)
@@ -482,8 +483,8 @@ func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
 	return value{kind: kBig, big: n}
 }
 
-// wantHeld reports an error for a constant that t, the type of its operation, does not hold. It returns false then. It checks only
-// 64-bit types.
+// wantHeld returns true unless v is a constant that t, the 64-bit type of its operation, does not hold. It reports such a constant
+// as an error. For other types it returns true.
 func (c *compiler) wantHeld(v value, t ir.Type, at syntax.Span) bool {
 	if !v.isConst() || !is64(t) || v.holds(t) {
 		return true
@@ -500,7 +501,7 @@ func (c *compiler) bigBesideFraction(at syntax.Span) {
 	c.errorf(at, diag.Mixed64, "write both as BigInt, or both as Number", "a BigInt does not mix with a fraction")
 }
 
-// asBig returns the value of a BigInt or of an integral number literal. It returns false for other values.
+// asBig returns the value of a BigInt or of an integral constant Number. It returns false for other values.
 func asBig(v value) (*big.Int, bool) {
 	if v.kind == kBig {
 		return v.big, true

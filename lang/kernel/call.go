@@ -46,7 +46,7 @@ func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 	return false
 }
 
-// wrongArity reports a call whose number of arguments is not between low and high.
+// wrongArity reports a call whose number of arguments is not between low and high; high < 0 means no maximum. rewrite is the hint.
 func (c *compiler) wrongArity(x *syntax.Call, low, high int, rewrite string) {
 	want := fmt.Sprint(low)
 	switch {
@@ -62,7 +62,7 @@ func (c *compiler) wrongArity(x *syntax.Call, low, high int, rewrite string) {
 	c.errorf(x.Span, diag.CallArguments, rewrite, "`%s` takes %s argument%s; given: %d", c.text(x.Fn.Range()), want, plural, len(x.Args))
 }
 
-// inline compiles the body of a helper function in place of its call.
+// inline compiles the body of a helper function in place of its call. Arguments beyond the parameters are evaluated but not used.
 func (c *compiler) inline(fn *closure, x *syntax.Call) value {
 	args := make([]value, len(x.Args))
 	for i, a := range x.Args {
@@ -183,7 +183,7 @@ func (c *compiler) bindArgs(fn *syntax.Func, args []value) {
 	}
 }
 
-// tailBody compiles a body whose only return is at its end.
+// tailBody compiles a body that returns only at its end, with or without a return statement.
 func (c *compiler) tailBody(fn *syntax.Func) value {
 	if fn.Result != nil {
 		return c.result(fn.Result.Range(), fn.Result)
@@ -296,7 +296,7 @@ func (c *compiler) resultsOf(f *frame, returns []*syntax.Return) results {
 	return r
 }
 
-// setResults assigns the value of a return statement to the results.
+// setResults assigns the value of a return statement to the results. It reports a value with other parts than the results have.
 func (c *compiler) setResults(r *results, x value, at syntax.Span) {
 	parts := []value{x}
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// Limits of a compilation, which bound the growth by inlined helpers.
+// Limits of a compilation. All but maxPasses bound the growth by inlined helpers.
 const (
 	maxPasses  = 16     // walks over the tree; assumptions settle in a few
 	maxInlined = 1000   // nested inlined calls
@@ -19,9 +19,9 @@ const (
 	maxValues  = 200000 // registers per kernel
 )
 
-// compiler types and lowers a kernel in one walk over its syntax tree. It repeats the walk until the assumed types match the
-// inferred ones: the joined types of `let` variables, and which inferred parameters are integers. It keeps only the last walk's
-// IR.
+// compiler types and lowers a kernel in one walk over its syntax tree. It repeats the walk, at most maxPasses times, until the
+// assumed types match the inferred ones. These are the joined types of assigned variables, and which inferred parameters are
+// integers. It keeps only the last walk's IR.
 type compiler struct {
 	f    *Function
 	opts Options
@@ -37,7 +37,7 @@ type inference struct {
 	params   []*param
 	sure     uint64               // bits, as param.bit, of the parameters proved to be integers
 	careful  bool                 // joins only grow; set if they did not settle
-	captures map[captureKey]value // by script variable
+	captures map[captureKey]value // captured variables of the script, and fields of these
 }
 
 // A walk is the state of one walk over the tree.
@@ -80,21 +80,21 @@ type param struct {
 	typ      ir.Type // type of a scalar
 	inferred bool
 	bit      uint64 // bit in value.taint while the parameter is assumed to be an integer
-	reals    bool   // the parameter has the real type
+	reals    bool   // the inferred type is the real type
 
 	mustInt, withInt, withFloat evidence
 	asReal, asInt               evidence // withFloat and withInt at the decision for the real type
 	reason                      string
 }
 
-// evidence is a use of a parameter that indicates an integer or a real.
+// evidence is the first use of a parameter that indicates an integer or a real, if a walk found one.
 type evidence struct {
 	found bool
 	why   string
 	at    diag.Position
 }
 
-// frameInfo holds the results of all walks for one inlined instance of a function.
+// frameInfo holds what the walks have inferred for one instance of a function: the kernel, or a helper inlined at a call.
 type frameInfo struct {
 	vars     []varInfo
 	results  []varInfo
@@ -108,7 +108,7 @@ type varInfo struct {
 	join  joined
 }
 
-// frame is one inlined instance of a function in one walk.
+// frame is one instance of a function in one walk: the kernel, or a helper inlined at a call.
 type frame struct {
 	fn     *syntax.Func
 	info   *frameInfo
@@ -307,8 +307,8 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 }
 
 // decideParams assigns the real type to inferred parameters that their uses do not prove to be integers, and records the
-// reasons of all inferred types. Uses through variables are known once the walks agree, so it waits for that in the first
-// passes. It sets c.dirty if another walk must follow.
+// reasons of all inferred types. It waits until a walk proves no further integers. In the first passes it also waits until the
+// walks agree, since only then are uses through variables known. It sets c.dirty if another walk must follow.
 func (c *compiler) decideParams(pass int) {
 	if c.moreSure() || c.dirty && pass < maxPasses/4 {
 		c.dirty = true // the next walk may find more parameters that are combined with integers
@@ -357,8 +357,8 @@ func (c *compiler) newFrame(fn *syntax.Func, info *frameInfo, outer, caller *fra
 	return &frame{fn: fn, info: info, vars: make([]variable, len(fn.Decls)), outer: outer, caller: caller}
 }
 
-// settle compares the joined types of a frame's variables with the assumed ones. It sets c.dirty if they differ, and keeps the
-// joined types for the next walk.
+// settle compares the joined types of a frame's variables and results with the assumed ones, and keeps them for the next walk.
+// It sets c.dirty if a type differs, or if a variable depends on further parameters. It reports variables without a joined type.
 func (c *compiler) settle(f *frame) {
 	for i := range f.vars {
 		c.settleVar(&f.vars[i])
@@ -391,7 +391,7 @@ func (c *compiler) settleVar(v *variable) {
 	v.info.known, v.info.typ = true, typ
 }
 
-// find returns the variable of a declaration, or nil if no function that is being compiled declares it.
+// find returns the variable of a declaration, or nil if neither the current function nor one around it in the text declares it.
 func (c *compiler) find(d *syntax.Decl) *variable {
 	for f := c.frame; f != nil; f = f.outer {
 		if f.fn == d.Func {
@@ -407,7 +407,8 @@ type helperCache struct {
 	parsed map[*Source]*syntax.Func
 }
 
-// parse returns the function of a source, which is parsed once. It uses name if the source has no name.
+// parse returns the parsed function of a source and caches it. A function without a name gets name. The error is that of
+// [syntax.Parse].
 func (h *helperCache) parse(src *Source, name string) (*syntax.Func, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -530,7 +531,8 @@ func (c *compiler) recordNamed(name string) *ir.Record {
 	return nil
 }
 
-// finish removes the unused arrays of the last walk, verifies the module, and returns the compiled kernel.
+// finish removes the unused arrays of the last walk, other than buffers, and canonicalizes NaNs. It verifies the module and
+// returns the compiled kernel.
 func (c *compiler) finish() (*Compiled, error) {
 	used := map[*ir.Array]bool{}
 	c.k.Body.Walk(func(in *ir.Instr) { used[in.Array] = true })

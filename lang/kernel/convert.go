@@ -93,7 +93,7 @@ func (c *compiler) scalarType(v value) ir.Type {
 }
 
 // constant emits the constant v as one of type t. A number is rounded to a float type, and wraps to an integer type. A Number
-// with a fraction becomes 0 in a 64-bit integer type.
+// that is no integer is first truncated for a 32-bit type, but becomes 0 in a 64-bit one.
 func (c *compiler) constant(v value, t ir.Type) *ir.Value {
 	x := v.num
 	switch v.kind {
@@ -184,8 +184,8 @@ func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 	return c.b.Op(ir.Convert, t, r)
 }
 
-// narrowed returns an f32 that rounds to an element of type t, f16 or bf16, as v does. x is v converted to the type of a register.
-// For other types it returns x.
+// narrowed returns an f32 that rounds to an element of type t, f16 or bf16, as v does. x is v converted to the type in which
+// kernels compute with elements of type t. For other types narrowed returns x.
 func (c *compiler) narrowed(v value, t ir.Type, x *ir.Value) *ir.Value {
 	switch {
 	case t != ir.F16 && t != ir.BF16:
@@ -200,7 +200,7 @@ func (c *compiler) narrowed(v value, t ir.Type, x *ir.Value) *ir.Value {
 	return narrow.Odd(&c.b, v.reg, x)
 }
 
-// joined converts a value at a join. It records an i32 that becomes u32, because negative values wrap.
+// joined converts a value at a join to t. It notes the place of an i32 that becomes u32, because negative values wrap.
 func (c *compiler) joined(v value, t ir.Type, at syntax.Span) *ir.Value {
 	r := c.rounded(v, t, at)
 	if d := r.Def; t == ir.U32 && d != nil && d.Op == ir.Wrap && (v.kind != kReg || v.reg.Type == ir.I32) {

@@ -60,8 +60,8 @@ func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
 	return value{kind: kPlace, place: wholeArray(a)}
 }
 
-// single compiles the only argument of a call to a register of its own type; bool becomes i32 unless keepBool is set. ok is
-// false after an error.
+// single compiles the only argument of a call to a register of its own type; bool becomes i32 unless keepBool is set. taint is
+// the argument's. ok is false after an error.
 func (c *compiler) single(x *syntax.Call, keepBool bool) (v *ir.Value, taint uint64, ok bool) {
 	if !c.arity(x, 1, 1) {
 		return nil, 0, false
@@ -314,8 +314,8 @@ func (c *compiler) fence(x *syntax.Call) value {
 	return value{kind: kVoid}
 }
 
-// hostCall compiles g.call('name', values…), whose result has type t. Void selects the real type, or no result if the result is
-// unused.
+// hostCall compiles g.call('name', values…), whose result has type t. Void selects the real type, or no result if effect is set:
+// the result is then unused.
 func (c *compiler) hostCall(x *syntax.Call, t ir.Type, effect bool) value {
 	if !c.arity(x, 1, -1) {
 		return bad
@@ -345,7 +345,7 @@ func (c *compiler) hostCall(x *syntax.Call, t ir.Type, effect bool) value {
 	return register(r)
 }
 
-// object compiles {a, b: x, ...record}: a copy of a spread record, or otherwise a tuple of named values.
+// object compiles {a, b: x} to a tuple of named values, and {...record, b: x} to a copy of the record with other fields.
 func (c *compiler) object(x *syntax.Object) value {
 	if len(x.Props) > 0 && x.Props[0].Spread {
 		return c.copyRecord(x)
@@ -414,7 +414,8 @@ func (c *compiler) newRecord(r *ir.Record) *place {
 	return p
 }
 
-// detached returns a value that later stores do not change: records and arrays in records are copied.
+// detached returns a value that later stores do not change. It copies records, and arrays that are fields of records. Other
+// arrays remain references.
 func (c *compiler) detached(v value, at syntax.Span) value {
 	switch v.kind {
 	case kTuple, kObject:
@@ -442,7 +443,8 @@ func (c *compiler) detached(v value, at syntax.Span) value {
 	return v
 }
 
-// storeRecord stores v, a record or {a, b}, in the record p. It reads all fields of a record v before it writes the first.
+// storeRecord stores v, a record or {a, b}, in the record p. It reads all fields of a record v before it writes the first. It
+// reports other values, and records of another type, as errors.
 func (c *compiler) storeRecord(p *place, v value, target, at syntax.Span) {
 	switch v.kind {
 	case kBad:
@@ -513,7 +515,8 @@ func (c *compiler) storeObject(p *place, v value, target, at syntax.Span) {
 	}
 }
 
-// storeAny stores a scalar, a record, or the elements of an array or of [a, b].
+// storeAny stores a scalar, a record, or the elements of an array or of [a, b]. It reports another number of elements than that
+// of p as an error.
 func (c *compiler) storeAny(p *place, v value, target, at syntax.Span) {
 	if p.left == 0 {
 		c.store(p, v, target, at)

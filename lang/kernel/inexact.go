@@ -13,7 +13,8 @@ import (
 
 // Held returns the number that an element of type t holds for x. ok is false if the difference is more than the usual rounding.
 // Then an integer of at most 2⁵³ becomes another one, or a number becomes 0 or infinite. An integer type may also drop a fraction
-// or high bits. For bool and 64-bit integers Held returns x and true, whatever x is.
+// or high bits. Negative numbers of the width of an unsigned type, and ±[math.MaxFloat64] in a float type, are ok. For bool and
+// 64-bit integers Held returns x and true, whatever x is.
 func Held(x float64, t ir.Type) (now float64, ok bool) {
 	switch {
 	case t == ir.Bool:
@@ -107,8 +108,9 @@ func wayOut(x float64, t ir.Type) string {
 	return fmt.Sprintf("write a number in the range of %s, or use elements of a wider type", t)
 }
 
-// Inexact returns a warning for a Number that a parameter of an inferred float type does not hold by [Held], or nil. It also
-// returns one for an integer beyond 2²⁴ in a parameter of type f32 that the kernel combines with integers.
+// Inexact returns a warning for a Number that a parameter of an inferred float type does not hold by [Held]. It also returns one
+// for an integer of a magnitude from 2²⁴ to 2⁵³, if the type is f32 and the kernel combines the parameter with integers. Otherwise
+// it returns nil.
 func (p *Param) Inexact(x float64) *diag.Diagnostic {
 	if p.signature == nil || !p.Type.IsFloat() {
 		return nil

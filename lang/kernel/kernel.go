@@ -145,7 +145,7 @@ type Arg struct {
 // Options are the options of kernel().
 type Options struct {
 	Name       string  // name of the kernel; default: the function's own name, or "kernel"
-	Real       ir.Type // real type: F32 or F64; Void for the widest float among the parameters, or F32 without one
+	Real       ir.Type // real type: F32 or F64; Void for F64 if a parameter is or contains f64, and F32 otherwise
 	NoContract bool    // {contract: false}: never fuse a multiplication with an addition
 	Warnings   bool    // collect warnings
 	Branches   bool    // do not evaluate the unselected operand of ?:, && and ||
@@ -177,7 +177,7 @@ type Param struct {
 	Type   ir.Type // type of a scalar; Void for a buffer
 	Elem   ir.Elem // element of a buffer
 	Rank   int     // rank of a buffer; 0 for a scalar
-	Reason string  // reason for the type, such as "i32 because it is used as an index at blur.js:12:5"
+	Reason string  // reason for a scalar's type, such as "i32 because it is used as an index at blur.js:12:5"
 
 	decl   diag.Position
 	asReal evidence // use that makes an inferred parameter a real number
@@ -187,8 +187,8 @@ type Param struct {
 	signature func(t ir.Type) string
 }
 
-// CheckNumber returns an error if a Number does not fit a scalar parameter: an integer parameter accepts only integers of its
-// range. The error is a [*diag.Diagnostic] that names the reason for the parameter's type.
+// CheckNumber returns an error if a Number does not fit a scalar parameter. An integer parameter accepts only integers of its
+// range, and any other every Number. The error is a [*diag.Diagnostic] that names the reason for the parameter's type.
 func (p *Param) CheckNumber(x float64) error {
 	if !p.Type.IsInt() {
 		return nil

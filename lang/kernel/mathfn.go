@@ -13,7 +13,7 @@ import (
 
 // mathFunc describes the compilation of a function of Math. Math.fast also has the functions whose field library is set.
 type mathFunc struct {
-	low, high int // number of arguments; high < 0: no maximum
+	low, high int // minimum and maximum number of arguments; high < 0: no maximum
 	library   bool
 	compile   func(c *compiler, name string, args []value, x *syntax.Call) value // nil: call of the device library
 }
@@ -112,8 +112,8 @@ func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Ca
 	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: fn, Args: regs}, t))
 }
 
-// floats converts arguments to the wider type of the float registers among them, or to the real type if there are none. It
-// reports 64-bit integers, and values that are no numbers, as errors and returns false.
+// floats converts arguments to the widest type of the float registers among them, or to the real type if there are none. It
+// reports 64-bit integers, BigInts, and values that are no scalars, as errors and returns false.
 func (c *compiler) floats(args []value, x *syntax.Call) (regs []*ir.Value, t ir.Type, ok bool) {
 	t = ir.Void
 	for i, a := range args {
@@ -145,7 +145,7 @@ func roundingFunc(op ir.Op) func(*compiler, string, []value, *syntax.Call) value
 	}
 }
 
-// rounding compiles floor, ceil, trunc or round; integers are unchanged.
+// rounding compiles floor, ceil, trunc or round. BigInts, and integers and bools in registers, are unchanged.
 func (c *compiler) rounding(op ir.Op, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
 		return bad
@@ -170,7 +170,7 @@ func (c *compiler) rounding(op ir.Op, v value, at syntax.Span) value {
 	return register(c.b.Op(op, v.reg.Type, v.reg))
 }
 
-// jsRound implements Math.round: ties up.
+// jsRound implements Math.round, which rounds ties towards +∞.
 func jsRound(x float64) float64 {
 	r := math.Floor(x)
 	if x-r >= 0.5 {
@@ -261,7 +261,7 @@ func (c *compiler) mathMinMax(name string, args []value, x *syntax.Call) value {
 	return v
 }
 
-// minMax compiles the minimum or maximum of two values; mixed signs are compared by mathematical value.
+// minMax compiles the minimum or maximum of two values. An i32 and a u32 are compared by their mathematical values.
 func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value {
 	if x.isConst() && y.isConst() && x.kind != kBig && y.kind != kBig {
 		a, b := constNumber(x), constNumber(y)
@@ -300,7 +300,7 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 	return ofInt(register(r), x.taint|y.taint)
 }
 
-// minMaxBig returns the minimum or maximum of a BigInt and another constant.
+// minMaxBig returns the minimum or maximum of a BigInt and another constant. It reports one that is no integer as an error.
 func (c *compiler) minMaxBig(op ir.Op, x, y value, at syntax.Span) value {
 	a, okA := asBig(x)
 	b, okB := asBig(y)
@@ -330,7 +330,7 @@ func (c *compiler) mathFMA(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Op(ir.FMA, t, regs...))
 }
 
-// mathMix compiles a + (b − a)·t, fused.
+// mathMix compiles Math.mix(a, b, t) to a + (b − a)·t. The product and the sum are fused.
 func (c *compiler) mathMix(_ string, args []value, x *syntax.Call) value {
 	r, t, ok := c.floats(args, x)
 	if !ok {
@@ -372,7 +372,7 @@ func (c *compiler) mathMulhi(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Op(ir.MulHi, t, c.widen(args[0], t), c.widen(args[1], t)))
 }
 
-// mathCount compiles clz32, ctz and popcount.
+// mathCount compiles clz32, ctz and popcount, whose results are i32. Only ctz and popcount accept 64-bit integers.
 func (c *compiler) mathCount(name string, args []value, x *syntax.Call) value {
 	at := x.Args[0].Range()
 	c.asBits(args[0], at, "an operand of Math."+name)
@@ -437,7 +437,8 @@ func (c *compiler) mathFrexp(_ string, args []value, x *syntax.Call) value {
 	return value{kind: kTuple, list: []value{register(fraction), register(c.b.Op(ir.Sat, ir.I32, exponent))}}
 }
 
-// convertCall compiles i32(x), f64(x), …
+// convertCall compiles i32(x), f64(x), …. If x is a call of g.call, the type is that of its result. If x is a quotient of
+// integers, a conversion to an integer type makes it an integer division.
 func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	if e.Record != nil {
 		c.errorf(x.Span, diag.BadConversion, "write {…} with its fields", "%s is a record, not a conversion", e.Record.Name)
@@ -475,8 +476,8 @@ func narrowing(t ir.Type) string {
 	return fmt.Sprintf("x & %#x", 1<<(8*t.Size())-1)
 }
 
-// convert emits an explicit conversion: integers wrap; floats saturate, and NaN becomes 0. It reports 8-bit and 16-bit integer types as
-// errors.
+// convert emits an explicit conversion. In an integer type, integers wrap, floats saturate, and NaN becomes 0. For f16 and bf16
+// the result is an f32 that is rounded to that type. 8-bit and 16-bit integer types are an error.
 func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
 		return bad
@@ -506,8 +507,8 @@ func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	return register(c.widen(v, t))
 }
 
-// converted returns a constant converted to type t. An integral value that fits i64 or u64 wraps like an integer; any other
-// Number saturates.
+// converted emits a constant converted to type t. For an integer type, an integral Number that fits i64 or u64 wraps. Any other
+// Number is truncated and saturates.
 func (c *compiler) converted(v value, t ir.Type) *ir.Value {
 	if !t.IsInt() || v.kind != kNum {
 		return c.constant(v, t)

@@ -17,7 +17,7 @@ var numberConstants = later.Value[map[string]float64]{Make: func() map[string]fl
 	}
 }}
 
-// numberTests are the functions of Number; isNaN and isFinite are also global.
+// numberTests are the functions of Number in kernels; isNaN and isFinite are also global.
 var numberTests = []string{"isNaN", "isFinite", "isInteger"}
 
 // numberMember compiles a property of Number.

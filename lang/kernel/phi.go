@@ -20,7 +20,8 @@ type phiJoin struct {
 	value   func() value // builds the value from the results once their types are final
 }
 
-// join returns the join of the values of the two sides of in. It reports an error if they cannot be joined; its value is then bad.
+// join returns the join of the values of the two sides of in. If one side does not reach its end, the value is the other's. join
+// reports an error if the values cannot be joined; its value is then bad.
 func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *phiJoin {
 	j := &phiJoin{c: c, in: in, t: t, e: e, at: at, keep: keep}
 	switch {
@@ -250,7 +251,8 @@ func (c *compiler) cannotJoin(a, b value, at syntax.Span) {
 	}
 }
 
-// cheap reports whether a block can be executed speculatively at little cost.
+// cheap reports whether a block can be executed speculatively at little cost: it has at most 8 instructions, all of them pure, and
+// none is a division, a square root or a function of the library.
 func cheap(b *ir.Block) bool {
 	const most = 8
 	if len(b.Instrs) > most {
@@ -268,9 +270,9 @@ func cheap(b *ir.Block) bool {
 	return true
 }
 
-// likeEither returns taken, the value that a constant condition selects. It is converted to the join of the types of taken and other, if
-// both are scalars with a join. Constants whose join is i32 or bool stay constants. The parts of tuples and objects are converted one by
-// one.
+// likeEither returns taken, the value that a constant condition selects. It converts a scalar to the join of the types of taken and
+// other, if they have one. A constant stays one if other is constant too, or if the join is i32 or bool. The parts of tuples and
+// objects are converted one by one.
 func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
 	switch {
 	case taken.kind == kTuple && other.kind == kTuple && len(taken.list) == len(other.list):

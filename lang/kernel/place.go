@@ -57,7 +57,8 @@ func (c *compiler) load(v value, at syntax.Span) value {
 	return register(r)
 }
 
-// store writes a value to a place: a scalar, or all fields of a record.
+// store writes a value to a place: a scalar, all fields of a record, or an array that is a field. It reports a store to a
+// constant table or to another whole array as an error.
 func (c *compiler) store(p *place, v value, target, at syntax.Span) {
 	if p.arr.Space == ir.Table {
 		c.errorf(target, diag.ConstantTable, "copy it into a g.private array, or pass a buffer", "`%s` is in a constant table: an array that is written out in the kernel, or captured from the script", c.text(target))
@@ -87,7 +88,8 @@ func (c *compiler) storeScalar(p *place, r *ir.Value, target syntax.Span) {
 }
 
 // stored converts a scalar for a store to an element of storage type t. It reports an implicit conversion between a 64-bit
-// integer and another type as an error, and returns 0 then.
+// integer and another number as an error, and returns 0 then. It accepts i64 for u64 and the reverse, integral constants, and any
+// scalar for bool.
 func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 	to := t.Value()
 	from := c.scalarType(v)
@@ -120,7 +122,7 @@ func (c *compiler) index(x *syntax.Index) value {
 	return c.indexedBy(x, base, i)
 }
 
-// indexedBy compiles base[i] for the operands of x.
+// indexedBy compiles base[i] for the operands of x. If x is written a[i, j], it records a[i][j] for messages.
 func (c *compiler) indexedBy(x *syntax.Index, base, i value) value {
 	v := c.indexed(base, i, x.I.Range(), x.X.Range())
 	if seq, ok := x.I.(*syntax.Seq); ok && v.kind == kPlace {
@@ -132,7 +134,7 @@ func (c *compiler) indexedBy(x *syntax.Index, base, i value) value {
 	return v
 }
 
-// indexed compiles base[i]; at is the span of base.
+// indexed compiles base[i]; at is the span of base. A string i names a field or property.
 func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	switch base.kind {
 	case kBad:
@@ -194,7 +196,7 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	return value{kind: kPlace, place: q}
 }
 
-// outsideEmpty emits a fault for an access to an empty table, and returns 0 for code that does not run.
+// outsideEmpty emits an assertion that fails, for an access to an empty table, and returns 0 as the element.
 func (c *compiler) outsideEmpty(p *place, index *ir.Value, at syntax.Span) value {
 	before := c.at(at)
 	c.emit(&ir.Instr{Op: ir.Assert, Args: []*ir.Value{c.b.Const(ir.Bool, 0), index}, Text: []string{"index ", " is outside of " + p.arr.Name + ", which is empty"}})

@@ -14,9 +14,9 @@ type Place struct {
 	Updates  bool      // the expression is ++, --, += or a similar assignment
 }
 
-// PlaceOf returns the expression of an integer operation, a minimum or maximum, a comparison, or a conversion to a float type.
-// It also returns that of a conversion to u32 at a join, and of a rounded quotient of mixed signs. It returns false for other
-// instructions.
+// PlaceOf returns the source expression of an instruction, or false if none is recorded. There is one for integer arithmetic other
+// than on bits, for minima, maxima and comparisons, and for conversions to float types. There is also one for a conversion to u32
+// at a join, and for a rounded quotient of an i32 and a u32.
 func (c *Compiled) PlaceOf(in *ir.Instr) (Place, bool) {
 	p, ok := c.places[in]
 	return p, ok

@@ -5,8 +5,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// TypeOf returns the type that a constant of the kernel, or another name that it never assigns, has for these arguments. It
-// returns Void if the kernel declares no such name, or if its value is no scalar. The error is a [diag.List].
+// TypeOf returns the type that a constant of the kernel, or another name that it never assigns, has for these arguments. args
+// has one argument for each of [Function.Params]. TypeOf returns Void if the kernel itself declares no such name, or if its value is
+// no scalar. The error is a [diag.List].
 func (f *Function) TypeOf(constant string, args []Arg, opts Options) (ir.Type, error) {
 	c := newCompiler(f, args, opts)
 	if _, err := c.compile(); err != nil {

@@ -158,7 +158,7 @@ func (c *compiler) declare(d *syntax.Decl) *variable {
 	return v
 }
 
-// bind declares a name with its initial value.
+// bind declares a name with its initial value. If the name is assigned again, it reports a value that is no scalar.
 func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	v := c.declare(d)
 	if !v.slot {
@@ -193,7 +193,7 @@ func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	c.assign(v, init, at)
 }
 
-// assign assigns a value to a variable, whose type is the join of all its values.
+// assign assigns a value to a variable, whose type is the join of all its values. It reports a value that is no scalar.
 func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	if !c.wantScalar(x, at) {
 		x = bad
@@ -215,7 +215,8 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	c.markValue(v.label(), register(v.cur), at)
 }
 
-// read returns the value of a variable. It reports an error if the variable is not declared yet or has no value.
+// read returns the value of a variable. It reports an error if the variable is not declared yet or is unset. In unreachable code
+// an unset variable is 0.
 func (c *compiler) read(v *variable, n *syntax.Name) value {
 	switch {
 	case v.state == undeclared:
@@ -265,7 +266,7 @@ func (c *compiler) condition(x syntax.Expr) value {
 	return c.scalar(x)
 }
 
-// scalar compiles an expression that must be a number, BigInt or bool.
+// scalar compiles an expression that must be a number, BigInt or bool. After an error it returns a false bool.
 func (c *compiler) scalar(x syntax.Expr) value {
 	v := c.expr(x)
 	if !c.wantScalar(v, x.Range()) {
@@ -282,7 +283,7 @@ func (c *compiler) asTruth(v value) value {
 	return register(c.truth(v))
 }
 
-// settleTypes assigns initial types to the untyped variables, so that a loop can carry them.
+// settleTypes makes the variables without a type i32, so that a loop or region can carry them.
 func settleTypes(vars []*variable) {
 	for _, v := range vars {
 		v.typ = v.slotType()
@@ -351,7 +352,7 @@ func testSpan(s *syntax.Loop) syntax.Span {
 	return s.Span
 }
 
-// loopTest emits an exit of the loop for a false condition.
+// loopTest emits a jump out of the loop for a false condition. It emits none if there is no condition, or it is a true constant.
 func (c *compiler) loopTest(s *syntax.Loop, out *exit) {
 	if s.Test == nil {
 		return
@@ -465,8 +466,8 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 	}
 }
 
-// pickConstant returns the index of the first clause whose test equals x, or none. All tests must be literals, also with a
-// unary operator, so that their order of evaluation does not matter. It returns false for other switches.
+// pickConstant returns the index of the first clause whose test equals x, or none. All tests must be literal booleans, or
+// literal Numbers, also with a unary operator, so that their order of evaluation does not matter. Otherwise it returns false.
 func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, bool) {
 	for _, cl := range s.Cases {
 		switch t := cl.Test.(type) {
@@ -493,7 +494,7 @@ func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, boo
 	return pick, true
 }
 
-// matches compares the value of a switch with the test of a clause.
+// matches compares the value of a switch with the test of a clause. After an error it returns false.
 func (c *compiler) matches(s *syntax.Switch, x value, test syntax.Expr) value {
 	same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
 	if same.kind == kBad {

@@ -9,7 +9,7 @@ import (
 )
 
 // TraceService is the host service called at each mark of a kernel compiled with [Options.Trace]. The first argument is the
-// mark's index in [Compiled.Marks].
+// mark's index in [Compiled.Marks]. The others are the values that the mark's kind lists.
 const TraceService = "orepl.trace"
 
 // MarkKind is the kind of a mark.
@@ -24,7 +24,7 @@ const (
 	MarkLoad                   // a load: the indices, then the loaded value
 	MarkStore                  // a store: the indices, then the stored value
 	MarkAtomic                 // an atomic: the indices, then the element's old value
-	MarkPrint                  // the item prints
+	MarkPrint                  // the printed values
 )
 
 // Mark is a traced place of a kernel.
@@ -69,7 +69,7 @@ func (c *compiler) tested(x syntax.Expr, compile func(syntax.Expr) value) value 
 	return v
 }
 
-// markValue traces a named value: a scalar, or each part of a tuple or object.
+// markValue traces a named value: a scalar, or each part of a tuple or object. It traces no other values.
 func (c *compiler) markValue(name string, v value, at syntax.Span) {
 	if !c.opts.Trace {
 		return

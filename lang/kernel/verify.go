@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// verify checks the module. Group operations in divergent control flow, detected only in the complete kernel, become
-// diagnostics; any other error is a bug in this package.
+// verify checks the module. It reports too many instructions, and group operations in divergent control flow, which show only in
+// the complete kernel. Any other error is a bug in this package, reported as [diag.Internal].
 func (c *compiler) verify() error {
 	count := 0
 	c.k.Body.Walk(func(*ir.Instr) { count++ })

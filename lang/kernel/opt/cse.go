@@ -29,7 +29,7 @@ type memoryState struct {
 	private        []int // by Array.ID
 }
 
-// effect is the memory that an instruction, or one nested in it, may write.
+// effect is the memory that may change during an instruction and those nested in it. At a barrier, other items may have written.
 type effect struct {
 	global, shared bool
 	private        map[*ir.Array]bool

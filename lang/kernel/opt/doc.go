@@ -32,7 +32,7 @@ type Facts struct {
 	MaxExtent int              // maximum extent of all buffers; 0 if unknown
 	MaxSize   int              // maximum launch size on all axes; 0 if unknown
 	Within    []SizeFact       // relations between size and extents
-	Index     []IndexFact      // upper bounds of indices
+	Index     []IndexFact      // conditions on indices
 }
 
 // SizeFact states that the launch's size on axis Axis is at most the extent with index Extent of a buffer. An access at the

@@ -13,7 +13,7 @@ import (
 )
 
 // IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a constant for an
-// array in the kernel. The condition depends only on the launch's arguments, so back ends can evaluate it before the launch. If it
+// array in the kernel. The condition depends only on sizes and arguments, so back ends can evaluate it before the launch. If it
 // holds, it proves every bounds check with that maximum. If a comparison in the kernel bounds the index, the maximum is 0 and the
 // extent 1. Then only the sums and products of the index must fit.
 type IndexFact struct {
@@ -53,7 +53,7 @@ const (
 )
 
 // IndexFacts returns the conditions that would prove further bounds checks of the kernel, each once, in order of their texts. A
-// back end may pass them to [Run] to compile a variant for launches in which they hold.
+// back end may pass them to [Run] to compile a variant for launches in which they hold. facts may be nil.
 func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	p := newProver(k, facts)
 	p.asks = map[*ir.Instr][]IndexFact{}
@@ -71,7 +71,8 @@ func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	return out
 }
 
-// Holds reports whether the fact holds for a launch, for which value returns the value of a term.
+// Holds reports whether the fact holds for a launch. value returns the value that a term has in the launch. Holds returns false if
+// a sum or product overflows int64.
 func (f *IndexFact) Holds(value func(Term) int64) bool {
 	for _, name := range f.Counts {
 		if value(Term{Kind: TermScalar, Name: name}) < 0 {
@@ -115,8 +116,8 @@ func compareTerms(a, b Term) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Axis, b.Axis), cmp.Compare(a.Name, b.Name))
 }
 
-// normal sorts the products and merges those with equal terms. It returns false if a factor overflows or too many products
-// remain.
+// normal sorts the products, merges those with equal terms, and drops those with the factor 0. It returns false if a factor
+// overflows or more than maxProducts remain.
 func (b Bound) normal() (Bound, bool) {
 	slices.SortFunc(b, func(x, y Product) int { return slices.CompareFunc(x.Terms, y.Terms, compareTerms) })
 	var out Bound
@@ -266,8 +267,8 @@ type asker struct {
 // lastNumber is the maximum of a useful upper bound of an index; greater ones are limits of types.
 const lastNumber = 1 << 30
 
-// most returns an upper bound of a non-negative value in terms of the launch, or false if it finds none. It adds the conditions
-// on which the bound depends to s.f.Fits and s.f.Counts.
+// most returns an upper bound of an i32 in terms of the launch, or false if it finds none. It adds the conditions on which the
+// bound depends to s.f.Fits and s.f.Counts.
 func (s *asker) most(v *ir.Value) (Bound, bool) {
 	if s.left--; s.left < 0 || v.Type != ir.I32 {
 		return nil, false

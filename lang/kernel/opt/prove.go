@@ -155,7 +155,7 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 	return p
 }
 
-// begin sets the facts of a term that hold everywhere.
+// begin sets the interval of a term that holds everywhere.
 func (p *prover) begin(t term, r interval) {
 	known := &p.known[p.slot(t)]
 	known.interval, known.bounded = r, true

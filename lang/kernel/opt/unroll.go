@@ -93,13 +93,14 @@ func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*i
 	return loops, unfit
 }
 
-// isWhole reports whether an access loads or stores the memory type without conversion.
+// isWhole reports whether an access converts nothing: the element in memory has the type of the value.
 func isWhole(in *ir.Instr) bool { return in.Accessed().IsValue() }
 
 // maxDepth is the maximum number of nested operations in an index that [unroller.counts] follows.
 const maxDepth = 20
 
-// counts reports whether a value depends only on constants and counters of unrollable loops, and collects these loops.
+// counts reports whether a value depends only on constants and on parameters of unrollable loops, such as counters. It adds these
+// loops to loops.
 func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool {
 	in := v.Def
 	if in == nil {
@@ -325,7 +326,7 @@ func (u *unroller) copier() *ir.Copier {
 	return c
 }
 
-// constant returns a constant that replaces a value in copies.
+// constant returns a Const instruction with these bits, whose result replaces v in the copies that c makes.
 func constant(c *ir.Copier, v *ir.Value, bits uint64, site int) *ir.Instr {
 	in := &ir.Instr{Op: ir.Const, Bits: bits, Site: site}
 	in.Results = c.Define([]*ir.Value{v}, in)

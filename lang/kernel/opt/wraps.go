@@ -21,9 +21,9 @@ type Launches struct {
 	Margin int64
 }
 
-// Wraps returns the operations on 32-bit and i64 integers whose result may overflow their type. The set also has conversions to
-// u32 of integers that may be negative. Without launches it assumes nothing. ok is false if the kernel is too large to analyse
-// exactly: the set may then have many operations that cannot overflow.
+// Wraps returns the sums, differences, products, quotients, negations and absolute values that may overflow i32, u32 or i64. The
+// set also has conversions to u32 of integers that may be negative. If launches is nil, Wraps assumes nothing about them. ok is
+// false if the kernel is too large to analyse exactly: the set may then have many operations that cannot overflow.
 func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p := newProver(k, nil)
 	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}
@@ -52,8 +52,8 @@ type wrapSearch struct {
 	margin int64
 }
 
-// suppose sets the intervals that hold in all launches of l: those of sizes, extents and scalar parameters. It also sets those
-// of the numbers of groups, items in a group, and lanes.
+// suppose sets the intervals that hold in all launches of l: those of sizes, extents and scalar parameters. It also sets those of
+// the size, position and number of groups, and of an item's position in its group and subgroup.
 func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	p := w.p
 	for axis := range 3 {
