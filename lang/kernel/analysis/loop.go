@@ -68,7 +68,7 @@ func NumInstrs(b *ir.Block) int {
 	return n
 }
 
-// FallsThrough reports whether a block ends with a yield and computes nothing before it.
+// FallsThrough reports whether a block ends with a yield and has only constants before it.
 func FallsThrough(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && OnlyConstants(b) }
 
 // LeavesLoop reports whether one arm of an If only leaves a loop, so that the If narrows the loop's mask.

@@ -140,7 +140,7 @@ func (s *Structure) Step(loop *ir.Instr, i int) (int64, bool) {
 	return step, len(s.Continues[loop]) > 0
 }
 
-// Increase returns c if v is p + c in i32, or false if it is not of this form.
+// Increase returns c if v is the sum of p and a constant c in i32, and 0 if v is p itself. It returns false for other values.
 func Increase(v, p *ir.Value) (int64, bool) {
 	if v == p {
 		return 0, true
@@ -163,7 +163,7 @@ func Increase(v, p *ir.Value) (int64, bool) {
 	return 0, false
 }
 
-// Finite reports whether a loop is known to terminate: a counter reaches a bound that it cannot skip.
+// Finite reports whether a loop is known to terminate, if the loops in it do: a counter reaches a bound that it cannot skip.
 func (s *Structure) Finite(loop *ir.Instr) bool {
 	for _, in := range loop.Then.Instrs {
 		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
@@ -190,7 +190,7 @@ func (s *Structure) Finite(loop *ir.Instr) bool {
 	return false
 }
 
-// leaves reports whether the end of a block leaves the loop.
+// leaves reports whether a block ends in a return, or in a break that leaves the loop.
 func leaves(b *ir.Block, loop *ir.Instr, s *Structure) bool {
 	t := b.Terminator()
 	switch t.Op {

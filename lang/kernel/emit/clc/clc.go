@@ -35,7 +35,7 @@ type Options struct {
 	FlatGroups bool
 }
 
-// Emit returns the source text of kernels that were lowered for [Target].
+// Emit returns the source text of kernels that were lowered for [Target]. Its errors are those of [Options.Emit].
 func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
 
 // Emit returns the source text of kernels that were lowered for [Target]. An instruction that is not a leaf of the target is an
@@ -424,7 +424,7 @@ func (e *emitter) structured(in *ir.Instr) {
 	}
 }
 
-// counts reports whether the loop body adds a constant to its parameter p or subtracts one, and p is an f32. LLVM counts such a
+// counts reports whether p is an f32 that the loop body adds to or subtracts from a constant, or the reverse. LLVM counts such a
 // variable in integers if it also knows its initial value and its limit, which differs beyond 2²⁴.
 func counts(body *ir.Block, p *ir.Value) bool {
 	found := false
@@ -514,8 +514,8 @@ var calls = later.Value[map[ir.Op]string]{Make: func() map[ir.Op]string {
 		ir.Min: "min", ir.Max: "max", ir.MulHi: "mul_hi", ir.Clz: "clz", ir.Popcnt: "popcount"}
 }}
 
-// compute returns the expression of an operation on values. Signed sums, differences and products are computed unsigned,
-// because C leaves their overflow undefined.
+// compute returns the expression of an operation on values. Signed sums, differences, products and left shifts are computed
+// unsigned, because C leaves their overflow undefined.
 func (e *emitter) compute(in *ir.Instr) string {
 	args := make([]string, len(in.Args))
 	for i, a := range in.Args {

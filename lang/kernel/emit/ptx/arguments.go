@@ -11,8 +11,8 @@ import (
 // Argument is an argument of a kernel: the bits of a scalar, or a buffer.
 type Argument struct {
 	Bits    uint64
-	Address uint64 // address of a buffer
-	Dims    []int32
+	Address uint64  // address of a buffer
+	Dims    []int32 // extents of a buffer, outermost first
 }
 
 // maxBlock is the maximum size of the argument block, in bytes, that all drivers support. Source: PTX ISA, section on kernel

@@ -198,7 +198,7 @@ func (e *emitter) count(v *ir.Value) string {
 	return r
 }
 
-// sign prints Neg and Abs of floats with integer operations, because PTX's neg and abs change the bits of NaNs.
+// sign prints Neg and Abs. For floats it uses integer operations, because PTX's neg and abs change the bits of NaNs.
 func (e *emitter) sign(in *ir.Instr, arg, r string) {
 	t := in.Args[0].Type
 	if !t.IsFloat() {

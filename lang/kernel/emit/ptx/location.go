@@ -38,7 +38,7 @@ func location(s *ir.Site) string {
 	return fmt.Sprintf("%d %d %d", s.File+1, s.Line, s.Col)
 }
 
-// locate prints .loc if an instruction's source position differs from the previous one's.
+// locate prints .loc if an instruction's source position is known and differs from that of the last .loc. It ignores constants.
 func (e *emitter) locate(in *ir.Instr) {
 	if in.Site <= 0 || in.Site >= len(e.kernel.IR.Sites) || in.Op == ir.Const {
 		return

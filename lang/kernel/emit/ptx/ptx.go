@@ -103,7 +103,7 @@ var registers = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string 
 	return map[ir.Type]string{ir.Bool: "pred", ir.I32: "b32", ir.U32: "b32", ir.I64: "b64", ir.U64: "b64", ir.F32: "f32", ir.F64: "f64"}
 }}
 
-// typed maps value types to instruction types.
+// typed maps integer and float types, also those of 8-bit and 16-bit elements, to instruction types.
 var typed = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
 	return map[ir.Type]string{ir.I8: "s8", ir.U8: "u8", ir.I16: "s16", ir.U16: "u16", ir.I32: "s32", ir.U32: "u32", ir.I64: "s64", ir.U64: "u64", ir.F32: "f32", ir.F64: "f64"}
 }}

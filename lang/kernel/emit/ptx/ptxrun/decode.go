@@ -15,7 +15,7 @@ const (
 	stores
 	updates // atomic updates
 	branches
-	meets
+	meets    // barriers of the group
 	votes    // votes of a warp's lanes
 	shuffles // shuffles between a warp's lanes
 	waits    // fences and pauses, at which the host may run
