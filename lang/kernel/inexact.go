@@ -108,9 +108,9 @@ func wayOut(x float64, t ir.Type) string {
 	return fmt.Sprintf("write a number in the range of %s, or use elements of a wider type", t)
 }
 
-// Inexact returns a warning for a Number that a parameter of an inferred float type does not hold by [Held]. It also returns one
-// for an integer of a magnitude from 2²⁴ to 2⁵³, if the type is f32 and the kernel combines the parameter with integers. Otherwise
-// it returns nil.
+// Inexact returns a warning for a Number that a parameter of an inferred float type does not hold by [Held]. If the type is f32 and
+// the kernel combines the parameter with integers, integers of magnitudes from 2²⁴ to 2⁵³ cause one, too. Otherwise Inexact returns
+// nil.
 func (p *Param) Inexact(x float64) *diag.Diagnostic {
 	if p.signature == nil || !p.Type.IsFloat() {
 		return nil

@@ -238,7 +238,7 @@ func (e *emitter) unique(name string) string {
 	return name
 }
 
-// newArray adds an array of n elements to the kernel, under a unique name. n is ignored for buffers.
+// newArray adds an array of n elements to the kernel, under the name that unique returns. n is ignored for buffers.
 func (e *emitter) newArray(name string, space ir.Space, t ir.Type, n int) *ir.Array {
 	name = e.unique(name)
 	a := &ir.Array{Name: name, Space: space, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{n}, ID: len(e.Kernel.Arrays)}

@@ -14,8 +14,9 @@ type check struct {
 	faults        bool      // the index of an active item may be out of bounds
 }
 
-// locate computes the byte offset of an access and emits the comparisons of its indices with their extents. An index has no
-// check if it is known to be in bounds in every item, or assumed to be by [Options.Unchecked].
+// locate computes the byte offset of an access and emits the comparisons of its indices with their extents. A constant below a
+// constant extent has no check. Nor has an index that is proved to be in bounds, or assumed to be by [Options.Unchecked], unless
+// the kernel has group operations and items may be inactive.
 func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks []check) {
 	r := in.Resolve()
 	a := l.arrays[in.Array]

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// Fold folds constants, applies exact algebraic identities, and simplifies control flow. This concerns constant conditions, loops
-// that run once, regions without an early exit, ifs that only select values, and results that are equal on all paths.
+// Fold folds constants, applies exact algebraic identities, and simplifies control flow: constant conditions, loops that run
+// once, regions without an early exit, and ifs that only select values. It replaces results that are equal on all paths.
 func Fold(k *ir.Kernel, _ *Facts) bool {
 	f := &folder{k: k, s: analysis.StructureOf(k), subst: analysis.NewValues[*ir.Value](k), order: analysis.NewValues[int](k)}
 	k.Body.Walk(func(in *ir.Instr) {

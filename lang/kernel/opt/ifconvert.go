@@ -6,8 +6,8 @@ import (
 )
 
 // IfConvert replaces an if by its instructions and selects if its branches together contain at most limit instructions, all
-// cheap and without effects, before the yields that end them. It reports whether it changed the kernel. It is not part of [Run]:
-// it helps back ends that use masks, but not necessarily those with cheap branches.
+// cheap and without effects. Both branches must end in yields, which do not count. IfConvert reports whether it changed the
+// kernel. It is not part of [Run]: it helps back ends that use masks, but not necessarily those with cheap branches.
 func IfConvert(k *ir.Kernel, limit int) bool {
 	return convertIfs(k.Body, limit)
 }
@@ -41,8 +41,8 @@ func convertIfs(b *ir.Block, limit int) bool {
 	return changed
 }
 
-// isCheap reports whether a block ends in a yield and contains only speculable instructions, none of them a division, a square
-// root or a library function.
+// isCheap reports whether a block ends in a yield and contains only speculable instructions. Divisions, square roots and library
+// functions are not cheap.
 func isCheap(b *ir.Block) bool {
 	for _, in := range b.Instrs[:len(b.Instrs)-1] {
 		switch in.Op {

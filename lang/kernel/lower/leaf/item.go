@@ -35,7 +35,7 @@ func (t *item) set(to, from []*ir.Value) {
 	}
 }
 
-// block runs a block and returns the jump that ended it.
+// block runs a block and returns the terminator at which it ended, of the block itself or of one nested in it.
 func (t *item) block(b *ir.Block) *ir.Instr {
 	for _, in := range b.Instrs {
 		if limit := t.g.m.l.Steps; limit > 0 {
