@@ -108,7 +108,8 @@ func usedOf(k *ir.Kernel, values []*ir.Value) (used []*ir.Value) {
 	return used
 }
 
-// replaceByOperand removes an instruction with one result and replaces the result by an operand of the same type.
+// replaceByOperand removes an instruction with one result and replaces the result by the operand with this index. It must have the
+// type of the result.
 func replaceByOperand(k *ir.Kernel, n, operand int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]
@@ -120,7 +121,7 @@ func replaceByOperand(k *ir.Kernel, n, operand int) bool {
 	return true
 }
 
-// replaceByBlock replaces a structured instruction by one of its blocks.
+// replaceByBlock replaces a structured instruction by its second block, Else, if second is set, and otherwise by Then.
 func replaceByBlock(k *ir.Kernel, n int, second bool) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]

@@ -302,7 +302,7 @@ func (g *generator) inside(b *ir.Block, at context, end func()) {
 	g.values = g.values[:scope]
 }
 
-// types returns random types for a few results.
+// types returns random types for up to three results; in kernels without Jumps there may be none.
 func (g *generator) types() []ir.Type {
 	if g.options.Jumps {
 		out := make([]ir.Type, 1+g.IntN(3))

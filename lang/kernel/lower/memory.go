@@ -15,8 +15,8 @@ type check struct {
 }
 
 // locate computes the byte offset of an access and emits the comparisons of its indices with their extents. A constant below a
-// constant extent has no check. Nor has an index that is proved to be in bounds, or assumed to be by [Options.Unchecked], unless
-// the kernel has group operations and items may be inactive.
+// constant extent has no check. Nor has an index that is proved to be in bounds, or assumed to be by [Options.Unchecked]. Such an
+// index has one in a kernel with group operations, where items without effects may be out of bounds.
 func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks []check) {
 	r := in.Resolve()
 	a := l.arrays[in.Array]

@@ -125,7 +125,7 @@ type loopFacts struct {
 	deps     uint64
 	barrier  bool
 	varies   bool // the result depends on the item not only through uses
-	sync     bool
+	sync     bool // contains an atomic operation, a call of the host, a subgroup operation or a clock
 	observed bool // loads from written or private arrays
 }
 

@@ -61,16 +61,16 @@ func Warnings(c *kernel.Compiled, l *Launch) diag.List {
 type problem uint8
 
 const (
-	lostUpdate problem = iota
-	openStore
-	openRead
+	lostUpdate problem = iota // items load an element and store to it, so that changes get lost
+	openStore                 // items store different values to an element, or an atomic operation changes it, too
+	openRead                  // an item loads an element to which another one stores
 )
 
 // finding is a race at a place of the source.
 type finding struct {
 	problem problem
 	a, b    *access // a is at the place
-	crowd   int64   // number of elements that more items share; 0 for a pair of items
+	crowd   int64   // number of elements of the array, if at least twice as many items store to it; 0 for a pair of items
 }
 
 // search compares the accesses of items.
@@ -289,7 +289,7 @@ func (s *search) put(f *finding) {
 	}
 }
 
-// list returns the findings as warnings.
+// list returns the findings as warnings, in order of the source.
 func (s *search) list() diag.List {
 	var out diag.List
 	for at, f := range s.found {

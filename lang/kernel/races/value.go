@@ -206,7 +206,7 @@ func simplified(in *ir.Instr, args []val) (val, bool) {
 // guard is an unknown condition of the current path.
 type guard struct {
 	cond   val
-	taken  bool
+	taken  bool // the path requires that cond is true, otherwise that it is false
 	opaque bool // cond is computed from several conditions, and taken has no meaning
 }
 
