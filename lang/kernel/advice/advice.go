@@ -84,7 +84,7 @@ func (a *Access) kind() string {
 	return "a gather"
 }
 
-// small reports whether the elements have less than 32 bits. AVX2 loads and stores such elements one by one under a mask.
+// small reports whether the elements are scalars of less than 32 bits. AVX2 loads and stores such elements one by one under a mask.
 func (a *Access) small() bool { return a.Array.Elem.Record == nil && a.Array.Elem.Size() < 4 }
 
 // parted returns a text about the effect of an `if` around the interior, for an index that is clamped in each item.

@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// maxDepth is the maximum nesting of statements and expressions, so that no walk over the tree exhausts the stack.
+// maxDepth limits the nesting of statements and expressions, which must stay below it, so that no walk over the tree exhausts the
+// stack.
 const maxDepth = 2000
 
 // enter starts a level of recursion; the caller must defer leave. It returns false if the nesting is too deep.
