@@ -40,7 +40,7 @@ var atomicKinds = later.Value[map[string]ir.AtomicKind]{Make: func() map[string]
 	}
 }}
 
-// builtinMember compiles a property of a builtin object.
+// builtinMember compiles a property of a builtin object. It reports a name that the object does not have.
 func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 	object := &builtins[v.builtin]
 	if axis := strings.Index("xyz", name); object.axes && axis >= 0 && len(name) == 1 {
@@ -143,7 +143,8 @@ func (c *compiler) item(kind ir.ItemKind, axis int) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Item, Item: kind, Axis: axis}, ir.I32))
 }
 
-// builtinCall compiles the call of a builtin function.
+// builtinCall compiles the call of a builtin function. effect is set if the result is unused. builtinCall reports a call of a
+// builtin that is no function.
 func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
 	switch fn.builtin {
 	case numberFamily, globalTest:

@@ -83,7 +83,7 @@ func captureHint(err error) string {
 	return "pass it as an argument"
 }
 
-// capturedField returns a field of a captured object.
+// capturedField returns a field of a captured object. It reports a field that is missing or cannot be captured.
 func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	key := captureKey{c.frame.fn.Source, o.str + "." + name}
 	v, ok := c.captures[key]

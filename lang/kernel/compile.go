@@ -132,7 +132,7 @@ const (
 	set
 )
 
-// variable is a declared name in a frame.
+// variable is a declared name in a frame, or a part of a helper's result, which has no decl.
 type variable struct {
 	decl  *syntax.Decl
 	info  *varInfo

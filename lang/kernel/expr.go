@@ -268,7 +268,7 @@ func (c *compiler) assignee(x syntax.Expr) assignee {
 	return t
 }
 
-// get reads an assignee.
+// get reads an assignee. It returns bad for one that was rejected.
 func (c *compiler) get(t assignee) value {
 	switch {
 	case t.v != nil:

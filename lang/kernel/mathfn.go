@@ -100,7 +100,7 @@ func firstArg(x *syntax.Call) syntax.Expr {
 	return x.Args[0]
 }
 
-// libraryCall compiles the call of a device library function.
+// libraryCall compiles the call of the device library's function fn. The result has the type to which floats converts the arguments.
 func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Call) value {
 	if !c.arity(x, f.low, f.high) {
 		return bad

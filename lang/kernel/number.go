@@ -20,7 +20,7 @@ var numberConstants = later.Value[map[string]float64]{Make: func() map[string]fl
 // numberTests are the functions of Number in kernels; isNaN and isFinite are also global.
 var numberTests = []string{"isNaN", "isFinite", "isInteger"}
 
-// numberMember compiles a property of Number.
+// numberMember compiles a property of Number: a constant or one of numberTests. It reports other names.
 func (c *compiler) numberMember(name string, at syntax.Span) value {
 	if x, ok := numberConstants.Get()[name]; ok {
 		return number(x)

@@ -287,7 +287,8 @@ func (c *compiler) member(x *syntax.Member) value {
 	return c.field(c.expr(x.X), x.Name, syntax.Span{Pos: x.End - len(x.Name), End: x.End}, x.Span)
 }
 
-// field compiles v.name.
+// field compiles v.name. nameAt is the span of the name, and at that of v or of the whole expression. field reports a name that v
+// does not have.
 func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 	switch v.kind {
 	case kBad:

@@ -147,7 +147,8 @@ func (c *compiler) declareStmt(s *syntax.Declare) {
 	c.bind(name.Decl, c.expr(s.Init), s.Init.Range())
 }
 
-// declare creates a declaration's variable in this walk's frame.
+// declare creates a declaration's variable in the current frame, with the type that the last walk inferred. The caller sets its
+// state.
 func (c *compiler) declare(d *syntax.Decl) *variable {
 	v := &c.frame.vars[d.Index]
 	*v = variable{decl: d, info: &c.frame.info.vars[d.Index], slot: d.Assigned}

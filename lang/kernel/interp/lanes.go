@@ -43,7 +43,7 @@ type row struct {
 	buf   [width]uint8
 }
 
-// first activates lanes 0 to n−1.
+// first activates lanes 0 to n−1 and no others.
 func (r *row) first(n int) {
 	for i := range r.set {
 		k := min(max(n-64*i, 0), 64)
@@ -59,7 +59,7 @@ func (r *row) keep(s *set) {
 	}
 }
 
-// assign activates the lanes of s.
+// assign activates the lanes of s and no others.
 func (r *row) assign(s *set) {
 	r.set = *s
 	n := 0
@@ -139,7 +139,7 @@ func (f *frame) drop(r *row) {
 	f.bad, f.left = set{}, false
 }
 
-// remaining returns the lanes that are not marked.
+// remaining returns the lanes that are not marked, in f.some, which the next call overwrites.
 func (f *frame) remaining(lanes []uint8) []uint8 {
 	n := 0
 	for _, i := range lanes {

@@ -19,7 +19,7 @@ type Arg struct {
 	Dims  [3]int32       // buffer: the first Rank elements are the extents, outermost first
 }
 
-// Scalar is a value of a scalar type.
+// Scalar is a value of a scalar type, with its bits as in [ir.Instr.Bits].
 type Scalar struct {
 	Type ir.Type
 	Bits uint64

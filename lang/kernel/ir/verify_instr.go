@@ -68,7 +68,7 @@ func (v *verifier) args(n int) {
 	v.check(len(v.in.Args) == n, "%v takes %d operands, not %d", v.in.Op, n, len(v.in.Args))
 }
 
-// result returns the type of the only result.
+// result returns the type of the only result, and fails if there is not exactly one.
 func (v *verifier) result() Type {
 	v.check(len(v.in.Results) == 1 && v.in.Results[0] != nil, "%v has one result", v.in.Op)
 	return v.in.Results[0].Type

@@ -163,7 +163,7 @@ func (l *lowering) fromWords(t ir.Type, low, high *ir.Value) *ir.Value {
 // Call is a pending call of a service.
 type Call struct {
 	*Message
-	Item   [3]int
+	Item   [3]int // global coordinates of the item that calls
 	Args   []interp.Scalar
 	slot   int
 	number uint32

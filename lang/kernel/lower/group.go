@@ -14,7 +14,7 @@ type exchange struct {
 	half    int                     // current half of the scratch memory
 }
 
-// exchangeGroups replaces all operations of groups.
+// exchangeGroups replaces all group and subgroup operations other than barriers.
 func (l *lowering) exchangeGroups() {
 	x := &exchange{lowering: l, with: map[*ir.Value]*ir.Value{}}
 	x.replaceIn(l.out.IR.Body)

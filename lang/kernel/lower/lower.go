@@ -32,9 +32,9 @@ type Kernel struct {
 	FaultWords   int        // words of the longest fault record
 	observes     bool       // prints are ordered by group
 	slotWords    int        // words per call slot; 0 if the kernel calls no service
-	SubgroupSize int
-	MaxGroup     int
-	Meets        bool // the kernel has barriers, which all items of a group reach
+	SubgroupSize int        // lanes of a subgroup
+	MaxGroup     int        // maximum number of items per group
+	Meets        bool       // the kernel has barriers, which all items of a group reach
 }
 
 // UnsupportedError reports that a kernel cannot be lowered, because of an operation, the kernel's size or the [Options].

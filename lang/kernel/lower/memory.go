@@ -8,7 +8,7 @@ import (
 
 // check is the bounds check of an index.
 type check struct {
-	axis          int
+	axis          int       // position of the index in the access
 	index, extent *ir.Value // i64
 	inside        *ir.Value // bool
 	faults        bool      // the index of an active item may be out of bounds

@@ -5,9 +5,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// LICM moves loop-invariant code out of loops: pure instructions, integer divisions and loads that every iteration executes. It
+// LICM moves loop-invariant code out of loops: pure instructions, integer divisions and loads that are in no If of the loop. It
 // moves divisions and loads only if they cannot fault before the loop, and loads only if the loop does not write their memory.
-// It moves all constants, and all reads of extents and coordinates, even if not every iteration executes them.
+// It moves all constants, and all reads of extents and coordinates, also those in an If. It reports whether it changed the kernel.
 func LICM(k *ir.Kernel, facts *Facts) bool {
 	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {
@@ -94,7 +94,7 @@ func (h *licm) block(b *ir.Block) {
 }
 
 // empty removes the instructions that can leave the loop from b, and returns before with these instructions appended. always
-// means that every iteration executes b.
+// means that b is in no If of the loop.
 func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
@@ -120,7 +120,7 @@ func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always boo
 	return before
 }
 
-// leaves reports whether an instruction can move out of a loop. always means that every iteration executes it. Without always, only
+// leaves reports whether an instruction can move out of a loop. always means that it is in no If of the loop. Without always, only
 // constants, coordinates and extents can.
 func (h *licm) leaves(loop, in *ir.Instr, always bool) bool {
 	switch {

@@ -90,7 +90,7 @@ type Print struct {
 	Text string `json:"text"`
 }
 
-// Interp runs the case in the interpreter.
+// Interp runs the case in the interpreter. It returns the errors of [interp.Compile] and [interp.Program.Prepare].
 func (c *Case) Interp(options interp.Options) (*Outcome, error) {
 	p, err := interp.Compile(c.Kernel, options)
 	if err != nil {

@@ -36,7 +36,8 @@ func Assumed(c *kernel.Compiled) *opt.Launches {
 // Warnings returns a warning for each operation on 32-bit integers that may wrap if a float, a comparison or a division uses
 // the result. Operations on a result that may have wrapped already have none. Warnings also returns one for each product that
 // JavaScript may round where only its low bits matter. Elements of buffers are assumed not to be near the limits of their type.
-// Most replaces the Trips and Margin of launches. Warnings returns nil if the kernel is too large to analyse.
+// Most replaces the Trips and Margin of launches, which must not be nil. Warnings returns nil if the kernel is too large to
+// analyse.
 func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 	l := *launches
 	l.Trips, l.Margin = Most, Most

@@ -22,7 +22,7 @@ type Tracker struct {
 	found    diag.List
 }
 
-// Done reports whether further launches need no analysis.
+// Done reports whether further launches need no analysis: no launch can race, or maxAnalyses were analysed.
 func (t *Tracker) Done() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

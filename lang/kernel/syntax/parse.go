@@ -190,7 +190,7 @@ func (src *Source) Diagnostic(s Span, id diag.ID, rewrite, message string) *diag
 	}
 }
 
-// At returns the position of a byte offset in the text.
+// At returns the position of a byte offset, which it limits to the text.
 func (src *Source) At(offset int) diag.Position {
 	offset = min(max(offset, 0), len(src.Text))
 	if src.Position != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// Target returns the capabilities of OpenCL C 1.2.
+// Target returns the capabilities of OpenCL C 1.2. An error is a defect of this package.
 var Target = sync.OnceValues(func() (*lower.Target, error) {
 	leaves := []string{"mulhi", "wide indices"}
 	for _, op := range []string{"min", "max"} {

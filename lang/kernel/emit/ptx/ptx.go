@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/later"
 )
 
-// Target returns the capabilities of PTX on sm_70 and later.
+// Target returns the capabilities of PTX on sm_70 and later. An error is a defect of this package.
 var Target = sync.OnceValues(func() (*lower.Target, error) {
 	leaves := []string{"nested jumps", "calls", "div.f32", "sqrt.f32", "mulhi", "clock", "pause",
 		"subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"}

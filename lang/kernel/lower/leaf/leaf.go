@@ -31,9 +31,9 @@ type Arg struct {
 type Launch struct {
 	Size      [3]int
 	GroupSize [3]int
-	Args      []Arg // arguments without the records
-	Records   []uint32
-	Steps     int // maximum number of instructions of all items; 0 means no limit
+	Args      []Arg    // arguments without the records
+	Records   []uint32 // as [lower.Kernel.NewRecords] makes them
+	Steps     int      // maximum number of instructions of all items; 0 means no limit
 
 	// Host, if set, is called at each system-scope fence and may access the records. If nil, the host may serve them on another
 	// goroutine.

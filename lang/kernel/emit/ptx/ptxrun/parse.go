@@ -35,7 +35,7 @@ type Kernel struct {
 	code     []instr
 	initial  []uint64 // initial register contents of an item
 	shared   int      // bytes of shared memory
-	local    int
+	local    int      // bytes of an item's local memory
 	sharedAt map[string]int
 	localAt  map[string]int
 	places   []Place // source position of each instruction
@@ -110,7 +110,7 @@ var (
 	codeLine   = regexp.MustCompile(`^(?:@(!?)(%\w+) )?([\w.]+)(?: (.*))?;$`)
 )
 
-// Parse parses a text. An error in a line contains the line number.
+// Parse parses a PTX text. An error in a line contains the line number.
 func Parse(text string) (*Module, error) {
 	m := &Module{globals: map[string]uint64{}}
 	var p *parser
