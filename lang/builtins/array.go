@@ -74,7 +74,8 @@ func kind(v goja.Value) int {
 	return other
 }
 
-// arrays runs the methods of arrays as scripts where [Scripted] requires it.
+// arrays runs the methods of arrays as scripts where [Scripted] requires it. Otherwise it makes sort and toSorted call sortWith, and
+// corrects the number of elements of map's result.
 func (b *set) arrays() {
 	var scripts map[string]goja.Callable
 	load := func() {

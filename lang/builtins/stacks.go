@@ -16,7 +16,8 @@ var classesOfErrors = []string{"Error", "AggregateError", "EvalError", "RangeErr
 type stacks struct{ *set }
 
 // install replaces the interpreter's property stack, which shows its own calls. The accessor Error.prototype.stack has the
-// script's calls, in the form of V8; https://github.com/tc39/proposal-error-stack-accessor describes the accessor.
+// script's calls, in the form of V8; https://github.com/tc39/proposal-error-stack-accessor describes the accessor. install also
+// defines Error.captureStackTrace.
 func (b stacks) install() error {
 	for _, name := range classesOfErrors {
 		native, ok := internals.NativeOf(b.object(name))

@@ -51,8 +51,8 @@ func (b *set) wideProperties() error {
 	return nil
 }
 
-// isIndexKey reports whether a property key is an integer from 0 to 2^53−1, or its text. Objects are not converted: they are
-// none.
+// isIndexKey reports whether a property key is an integer from 0 to 2^53−1, or its text. It returns false for an object, which it does
+// not convert.
 func isIndexKey(key goja.Value) bool {
 	switch key.(type) {
 	case nil, *goja.Object, *goja.Symbol:

@@ -276,7 +276,8 @@ func (p *parser) climb(left ast.Expression, start, level int, noIn, private bool
 	}
 }
 
-// parseOperand parses the right operand of a binary operator, which cannot be an arrow function.
+// parseOperand parses the operand of a unary operator, or the first operand to the right of a binary one. Neither can be an arrow
+// function.
 func (p *parser) parseOperand() ast.Expression {
 	p.arrowAt = -1
 	return p.parseUnary(nil)

@@ -31,7 +31,7 @@ func (n *namedExports) Value(name string) goja.Value {
 }
 
 // Namespace returns the object of "import * as". Scripts cannot change it, and its properties follow the exports. A constant
-// export is a data property once it has its value; others have getters. For a builtin it is the object of its exports.
+// export is a data property once it has its value; others have getters. For a builtin written in Go it is the object of its exports.
 func (g *Graph) Namespace(m *Module) *goja.Object {
 	if m.builtin != nil {
 		return m.builtin

@@ -15,7 +15,8 @@ import (
 	"github.com/orepl/orepl/lang/wording"
 )
 
-// explainCall explains a call of a value that is not a function. The reported position is that of the parenthesis.
+// explainCall explains a call of a value that is not a function. It moves the position from the call's parenthesis to the callee. It does
+// nothing if callee, the text before the parenthesis, is empty.
 func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 	if callee == "" {
 		return

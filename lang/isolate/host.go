@@ -308,9 +308,9 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	return r.Result, e.most.check(r.Result) // repeats the check, because the child is not trusted
 }
 
-// ask sends the message of call id and waits for its reply. When the context is cancelled, the child has a short time to end the
-// call. Otherwise it has the time limit, which may be 0 for none. A child that exceeds its time is killed, for the reason late if
-// limit has passed.
+// ask sends the message of call id and waits for its reply. When the context is cancelled, the child has graceTime to end the call.
+// Otherwise it has the time limit, which may be 0 for none. A child that exceeds its time is killed. The reason is late after limit,
+// and the end of ctx after a cancellation.
 func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Duration, late error) (reply, error) {
 	frame, err := encode(message)
 	if err != nil {

@@ -16,7 +16,7 @@ type operand struct {
 }
 
 // classSet parses the contents of a class with the flag v, and the closing bracket. It returns the characters and the
-// strings of the class, and whether an operand may contain strings.
+// strings of the class, and whether the class may contain strings by its syntax.
 func (p *parser) classSet(at int) (charSet, [][]rune, bool) {
 	p.enter(at)
 	defer func() { p.depth-- }()

@@ -30,7 +30,7 @@ const (
 	fBranch  frameKind = iota // goes on at pc and pos
 	fRestore                  // register x gets the value pos
 	fRun                      // a run up to pos may be shorter, down to x
-	fLazy                     // a run up to pos may be longer, by x characters
+	fLazy                     // a run up to pos may be longer, by at most x characters
 	fLook                     // begins a lookaround: goes on at pc and pos if it is negative
 )
 

@@ -152,8 +152,8 @@ func (w *rewriter) fixImports() {
 }
 
 // replaceReads replaces reads of the name arguments for which the interpreter would read another object, such as that of the wrapping
-// function. At a top level outside of all functions such a read becomes an error. If imports are checked, replaceReads also replaces
-// reads of those that may be uninitialized.
+// function. At a top level outside of all functions such a read becomes an error, and as the operand of typeof 'undefined'. If imports
+// are checked, replaceReads also replaces reads of those that may be uninitialized.
 func (w *rewriter) replaceReads() {
 	imports := map[string]int{}
 	for i, l := range w.unit.Links {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/regex"
 )
 
-// expr visits the expression in slot, which may be nil. Functions in it are marked by a call around them.
+// expr visits the expression in slot, which may be nil. If that is a function, a call around it marks it, except in a text for eval.
 func (w *walker) expr(slot *ast.Expression) {
 	switch e := (*slot).(type) {
 	case nil:

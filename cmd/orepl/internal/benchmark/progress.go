@@ -62,7 +62,7 @@ func line(b bench.Progress, elapsed time.Duration) string {
 	return fmt.Sprintf("%s %d of %d points%s, %s", bar, b.Point, b.Points, left, columns.Pad(text, 0))
 }
 
-// Clear removes the line.
+// Clear removes the displayed line, if there is one.
 func (p *Progress) Clear() {
 	if p.shown {
 		fmt.Fprint(p.Out, "\r\x1b[2K")

@@ -60,7 +60,7 @@ func (b *buffer) change(kind action, text string, at int) {
 	b.text, b.at, b.last, b.goal = text, at, kind, -1
 }
 
-// moveTo moves the cursor.
+// moveTo moves the cursor to a byte offset. The next change is then an undo step of its own.
 func (b *buffer) moveTo(at int) { b.at, b.goal, b.last = at, -1, moving }
 
 // insert inserts a text before the cursor.

@@ -226,7 +226,7 @@ func (e *Editor) leave(err error) (string, error) {
 	return "", err
 }
 
-// redraw draws the current block.
+// redraw draws the current block, or during a search of the history the search.
 func (e *Editor) redraw() {
 	width, height := e.Size()
 	if width != e.width { // terminals rewrap long lines
