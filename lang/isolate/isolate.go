@@ -188,7 +188,8 @@ func (e *remoteError) Error() string { return e.message }
 func (e *remoteError) Code() string  { return e.code }
 func (e *remoteError) Hint() string  { return e.hint }
 
-// Err returns the error, or nil for nil. It has no Go values of the original.
+// Err returns the error that f describes, or nil for nil. It is a [lang.ExitError], a diagnostic, a list of diagnostics, joined errors, or
+// an error with a code and a hint.
 func (f *Failure) Err() error {
 	switch {
 	case f == nil:

@@ -330,7 +330,8 @@ func writeFile(path string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// save keeps a run as a baseline. If a filter left benchmarks out or a script failed, it says so instead.
+// save keeps a run as the baseline o.Save, if that is set. For a run that is partial, or in which a script failed, it prints why it does
+// not.
 func (o *Options) save(run *record.Run, stderr io.Writer) error {
 	if o.Save == "" {
 		return nil

@@ -157,7 +157,7 @@ func (p *prompt) helpCommand(args string) error {
 	})
 }
 
-// operator matches an operator at the start of a text: a number before it is an operand.
+// operator matches an operator at the start of a text. A number before it is an operand, not the number of runs of .time.
 var operator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`) }}
 
 func (p *prompt) time(args string) error {

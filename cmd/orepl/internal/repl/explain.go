@@ -111,7 +111,7 @@ func (p *prompt) explain(args string) error {
 	return nil
 }
 
-// screens is the maximum length of .explain's output in screens.
+// screens is the number of screens to which .explain cuts its output. Output that is at most a quarter longer is not cut.
 const screens = 5
 
 // cut returns the first lines of a text and the number of omitted lines. It does not cut if at most lines/4 would be omitted.
