@@ -1,6 +1,6 @@
 package amd64
 
-// floatForms are floating-point arithmetic, comparisons and rounding.
+// floatForms are floating-point arithmetic (not fused), logic, comparisons, classes, approximations, rounding and exponents.
 var floatForms = []form{
 	// Arithmetic.
 	{VADDPS, args{vL, vL, vLb}, rvm, both | o0F, 0x58, xyz | kz | er, AVX},

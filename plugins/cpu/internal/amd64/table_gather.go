@@ -1,6 +1,6 @@
 package amd64
 
-// gatherForms are gathers, scatters, compressions and expansions.
+// gatherForms are gathers, scatters, compressions and expansions, and instructions on the state of vector registers.
 var gatherForms = []form{
 	// Gathers: by a write mask, or with AVX2 by the sign bits of a vector.
 	{VGATHERDPS, args{vL, ixL, vL}, rmv, vex | p66 | o0F38, 0x92, xy | distinct, AVX2},

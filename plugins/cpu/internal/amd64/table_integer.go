@@ -1,6 +1,6 @@
 package amd64
 
-// integerForms are baseline instructions on general purpose registers, control, atomics and scalar SSE.
+// integerForms are baseline instructions: on general purpose registers, control, memory hints, atomics, and SSE without AVX.
 var integerForms = []form{
 	// Two operands: the accumulator has a short form with an immediate.
 	{ADD, args{rmS, im8s}, m, d0, 0x83, b163264 | sized | locks, 0},

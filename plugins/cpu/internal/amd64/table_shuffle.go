@@ -1,6 +1,6 @@
 package amd64
 
-// shuffleForms are permutations within and between registers, and blends.
+// shuffleForms are permutations within and between registers, VDBPSADBW, blends, and conversions that pack two vectors.
 var shuffleForms = []form{
 	// Within lanes of 128 bits.
 	{VPACKSSWB, args{vL, vL, vLm}, rvm, both | p66 | o0F, 0x63, xyz | kz, AVX2},

@@ -1,6 +1,6 @@
 package amd64
 
-// vectorIntegerForms are arithmetic, logic and comparisons of integer vectors.
+// vectorIntegerForms are arithmetic, logic, comparisons and shifts of integer vectors, and operations on their bits.
 var vectorIntegerForms = []form{
 	// Addition and subtraction, wrapping and saturating; averages.
 	{VPADDB, args{vL, vL, vLm}, rvm, both | p66 | o0F, 0xFC, xyz | kz, AVX2},

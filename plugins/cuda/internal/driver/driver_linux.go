@@ -157,7 +157,8 @@ func (d *Driver) call(f function, args ...uintptr) Status {
 	return Status(int32(r))
 }
 
-// In runs f with the context current on this thread, and restores the previous context.
+// In runs f with the context current on this thread, and restores the previous context. It returns the error of f, or that of
+// making the context current.
 func (d *Driver) In(c Context, f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -232,7 +233,7 @@ func (d *Driver) TotalMemory(dev Device) int64 {
 	return int64(n)
 }
 
-// Attribute returns an attribute of a device, 0 if the driver does not support it.
+// Attribute returns an attribute of a device, 0 if the query fails.
 func (d *Driver) Attribute(dev Device, a Attribute) int {
 	var n int32
 	if d.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&n)), uintptr(a), uintptr(dev)) != 0 {
@@ -417,7 +418,7 @@ func (d *Driver) Fill(to Pointer, value uint32, size int, n int64, s Stream) err
 	return d.call(f, uintptr(to), uintptr(value), uintptr(n), uintptr(s)).err()
 }
 
-// FillColumn enqueues a fill of n words that are pitch bytes apart.
+// FillColumn enqueues a fill of n words of 32 bits that are pitch bytes apart.
 func (d *Driver) FillColumn(to Pointer, pitch int, value uint32, n int64, s Stream) error {
 	return d.call(cuMemsetD2D32Async, uintptr(to), uintptr(pitch), uintptr(value), 1, uintptr(n), uintptr(s)).err()
 }
@@ -459,7 +460,7 @@ func (d *Driver) Global(m Module, name string) (p Pointer, size int64, err error
 	return p, int64(n), err
 }
 
-// FunctionAttribute returns an attribute of a kernel, 0 if the driver does not support it.
+// FunctionAttribute returns an attribute of a kernel, 0 if the query fails.
 func (d *Driver) FunctionAttribute(f Function, a FunctionAttribute) int {
 	var n int32
 	if d.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(&n)), uintptr(a), uintptr(f)) != 0 {

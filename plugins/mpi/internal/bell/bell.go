@@ -73,7 +73,7 @@ func (b *Bell) Hear() (state uint32) { return b.word.Or(heard) | heard }
 // Ignore makes rings do nothing, while this process looks for messages anyway.
 func (b *Bell) Ignore() { b.word.And(^uint32(heard)) }
 
-// State returns the state for Wait.
+// State returns the state for Wait, like Hear, but does not change whether rings are heard.
 func (b *Bell) State() uint32 { return b.word.Load() }
 
 // Wait sleeps until the bell rings, Wake is called or d has passed. It returns at once if the state has changed, and may return early.

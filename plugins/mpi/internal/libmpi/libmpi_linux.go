@@ -56,7 +56,7 @@ type Library struct {
 	anyRank  int32
 	anyTag   int32
 	requests uintptr // MPI_REQUEST_NULL
-	yields   uintptr // Open MPI's function that sets whether a call without progress yields; 0 for MPICH
+	yields   uintptr // Open MPI's function that sets whether a call without progress yields; 0 for MPICH, and if the user has chosen
 
 	failed []*Request // their memory stays pinned
 
@@ -229,7 +229,7 @@ func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
 	return r, nil
 }
 
-// Receive starts to receive a message that Probe found into data, which must not be used before Done returns true.
+// Receive starts to receive a message that Probe or ProbeFor found into data, which must not be used before Done returns true.
 func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 	r := &Request{handle: l.requests}
 	at := r.pin(data)

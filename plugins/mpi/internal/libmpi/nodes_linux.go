@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// sharedMemory returns the folder for Open MPI's shared memory, or "" for the usual one. Its files have the name of the machine, so
-// that those of two Slurm nodes on one machine would be the same. Slurm removes the folder after the step.
+// sharedMemory returns a folder for Open MPI's shared memory if several Slurm nodes are on this machine, otherwise "" for the
+// usual folder. In the usual one, the files of all these nodes would have the same name, that of the machine. Slurm removes the
+// folder after the step.
 func sharedMemory() string {
 	folder, node := os.Getenv("PMIX_SERVER_TMPDIR"), os.Getenv("SLURMD_NODENAME")
 	host, err := os.Hostname()

@@ -26,13 +26,14 @@ type process struct {
 	parent  int
 	stopped bool
 	traced  bool
-	rank    int // -1 for a process that no launcher started
+	rank    int // noRank outside of jobs
 }
 
-// noRank is the rank of a process outside of jobs.
+// noRank is the rank of a process outside of jobs, and of one whose environment the system does not show.
 const noRank = -1
 
-// Local returns the ranks of this job that have processes on this machine. ok is false if the system does not show all processes.
+// Local returns the ranks of this job that have processes on this machine. ok is false if the processes cannot be read, or the
+// launcher is not among them.
 func Local() (members map[int]Member, ok bool) {
 	all, err := processes()
 	if err != nil {
@@ -55,7 +56,7 @@ func Local() (members map[int]Member, ok bool) {
 	return members, true
 }
 
-// Running reports whether a process has not ended.
+// Running reports whether a process has not ended. It returns false, too, if the system does not show the process.
 func Running(pid int) bool {
 	p, err := read(filepath.Join("/proc", strconv.Itoa(pid)))
 	return p != nil && err == nil
@@ -116,7 +117,7 @@ func status(folder string) (state string, parent int, err error) {
 	return string(fields[0]), parent, err
 }
 
-// read returns the process of a folder, nil if it has ended.
+// read returns the process of a folder. If the process has ended, it returns nil, with or without fs.ErrNotExist.
 func read(folder string) (*process, error) {
 	state, parent, err := status(folder)
 	if err != nil || slices.Contains([]string{"", "Z", "X"}, state) {

@@ -101,7 +101,7 @@ func Open(path string) (*Library, error) {
 	return nil, failed
 }
 
-// Loadable returns the reason why a driver's library cannot be loaded, nil if it can.
+// Loadable returns the reason why a driver's library cannot be loaded, nil if it can. The library then stays loaded.
 func Loadable(path string) error {
 	_, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	return err
@@ -140,7 +140,7 @@ func (l *Library) Platforms() ([]Platform, error) {
 	return list, l.call(clGetPlatformIDs, uintptr(n), uintptr(unsafe.Pointer(&list[0])), 0).err()
 }
 
-// Devices returns the devices of a platform.
+// Devices returns the devices of a platform. If it has none, the result is empty or, as the driver chooses, an error.
 func (l *Library) Devices(p Platform) ([]Device, error) {
 	var n uint32
 	if s := l.call(clGetDeviceIDs, uintptr(p), TypeAll, 0, 0, uintptr(unsafe.Pointer(&n))); s != 0 || n == 0 {
@@ -180,7 +180,8 @@ func (l *Library) DeviceText(d Device, what uintptr) string {
 // DeviceNumber returns a numeric property of a device, or 0.
 func (l *Library) DeviceNumber(d Device, what uintptr) uint64 { return l.DeviceNumbers(d, what)[0] }
 
-// DeviceNumbers returns the first three numbers of an array property of a device, 0 where it has none.
+// DeviceNumbers returns the numbers of an array property of a device, 0 where it has none. All are 0 if the query fails, as it
+// does for more than three numbers.
 func (l *Library) DeviceNumbers(d Device, what uintptr) (list [3]uint64) {
 	l.call(clGetDeviceInfo, uintptr(d), what, unsafe.Sizeof(list), uintptr(unsafe.Pointer(&list)), 0)
 	return list
@@ -353,7 +354,7 @@ func (l *Library) WorkGroup(k Kernel, d Device, what uintptr) (list [3]uint64) {
 	return list
 }
 
-// KernelNames returns the names of a built program's kernels.
+// KernelNames returns the names of a built program's kernels, none if the query fails.
 func (l *Library) KernelNames(p Program) []string {
 	names := text(func(size uintptr, data, written unsafe.Pointer) Status {
 		return l.call(clGetProgramInfo, uintptr(p), programKernelNames, size, uintptr(data), uintptr(written))
@@ -425,7 +426,7 @@ func (l *Library) Copy(q Queue, dst Mem, to int64, src Mem, from, size int64) (e
 	return e, err
 }
 
-// Fill enqueues a fill. Offset and size must be multiples of the pattern's length.
+// Fill enqueues a fill of size bytes with repetitions of a pattern. Offset and size must be multiples of the pattern's length.
 func (l *Library) Fill(q Queue, m Mem, pattern []byte, offset, size int64) (e Event, err error) {
 	err = l.call(clEnqueueFillBuffer, uintptr(q), uintptr(m), uintptr(unsafe.Pointer(unsafe.SliceData(pattern))), uintptr(len(pattern)), uintptr(offset), uintptr(size), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err
@@ -469,7 +470,7 @@ func (l *Library) Mark(q Queue) (e Event, err error) {
 	return e, err
 }
 
-// Wait blocks the thread until an event completes.
+// Wait blocks the thread until the command of an event has ended. Progress says whether it failed.
 func (l *Library) Wait(e Event) { l.call(clWaitForEvents, 1, uintptr(unsafe.Pointer(&e))) }
 
 // Progress returns the execution status of a command: positive before its end, 0 after it, negative if the command or the query

@@ -36,8 +36,8 @@ func Expand(f *vcode.Func) error {
 	return e.err
 }
 
-// shorten halves the size of vector operands, except those of 128 bits. It makes masks whole vectors, and forbids broadcasts of spilled
-// constants.
+// shorten halves the size of vectors in memory and in registers, except registers of 128 bits. It makes masks whole vectors,
+// and forbids broadcasts of spilled constants.
 func (e *expander) shorten(in *vcode.Inst) {
 	for j := range in.Args[:in.N] {
 		switch a := &in.Args[j]; a.Kind {

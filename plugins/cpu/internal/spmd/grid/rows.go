@@ -151,8 +151,8 @@ func (l *Builder) unmaskedGangs(pos, last vcode.Reg, brief bool) {
 	l.Bind(tail)
 }
 
-// pollSeldom emits a poll once in gangsPerPoll gangs, wherever the position begins. At position 0 it follows the first gang, so that a
-// launch that was stopped before it began ends there.
+// pollSeldom emits a poll that runs once in gangsPerPoll gangs, for any position of the first gang. At position 0 it follows
+// the first gang, so that a launch that was stopped before it began ends there.
 func pollSeldom(l *Builder, pos vcode.Reg) {
 	poll, polled := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.TEST, pos.G4(), vcode.Imm((gangsPerPoll-1)*int64(l.Width())))

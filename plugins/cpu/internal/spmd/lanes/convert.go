@@ -24,8 +24,8 @@ func (g *Gang) Widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	return out
 }
 
-// Narrow emits conversions by the instruction op of 64-bit elements to half as many registers of 32-bit elements. If uniform is set, it
-// is one register.
+// Narrow emits conversions by the instruction op of 64-bit elements to half as many registers of 32-bit elements. If uniform is
+// set, the result is one register.
 func (g *Gang) Narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	lower := func(r vcode.Reg) vcode.Reg {
 		d := g.NewVec()
@@ -57,8 +57,9 @@ func (g *Gang) Map(v []vcode.Reg, make func(d, a vcode.Reg)) []vcode.Reg {
 	return out
 }
 
-// Convert emits the conversion of numbers to n registers of another type. Floats beyond the range of an integer type are clamped if
-// clamps is set, and wrap otherwise. The flag uniform means that each register has one number for all lanes.
+// Convert emits the conversion of numbers to n registers of another type. Floats beyond the range of an integer type are
+// clamped if clamps is set, and wrap otherwise; NaN becomes 0. Integers always wrap. The flag uniform means that each register
+// has one number for all lanes.
 func (g *Gang) Convert(v []vcode.Reg, from, to ir.Type, clamps bool, n int, uniform bool) []vcode.Reg {
 	switch {
 	case from.IsFloat() && to.IsFloat():

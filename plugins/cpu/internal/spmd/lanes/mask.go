@@ -183,7 +183,7 @@ func (g *Gang) BranchEmpty(m []vcode.Reg, to amd64.Label) {
 	g.Bind(some)
 }
 
-// BranchSome emits a jump that is taken if a lane is active in a mask.
+// BranchSome emits a jump that is taken if a lane is active in a mask, which must not be nil.
 func (g *Gang) BranchSome(m []vcode.Reg, to amd64.Label) {
 	for i := 0; i < len(m); i += 2 {
 		g.Use(amd64.KORTESTW, m[i].K(), m[min(i+1, len(m)-1)].K())

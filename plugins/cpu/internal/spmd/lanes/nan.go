@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Unordered emits the mask d of the lanes in which a or b is NaN.
+// Unordered emits the mask d of the lanes in which a or b, floats of size bytes, is NaN.
 func (g *Gang) Unordered(d, a, b vcode.Reg, size int) {
 	g.Def(Sized(size, amd64.VCMPPS, amd64.VCMPPD), d.K(), a.Z(), b.Z(), vcode.Cmp(amd64.CmpUnordered)).Folds(2, size)
 }
