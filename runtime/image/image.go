@@ -8,7 +8,7 @@
 // kept in Image.Conflict.
 //
 // ELF files are read here, since debug/elf is not hardened against hostile input. Reads are charged to a budget of four
-// times the file's size.
+// times the file's size and 1 MiB.
 //
 // Unlinked device objects are listed with the reason why no device loads them. Host objects of an archive are not listed, since they
 // hold no device code.

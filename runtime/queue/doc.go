@@ -27,7 +27,8 @@
 // command reaches an idle lane at once. One goroutine watches: a waiter if there is one, else the worker. It waits for the
 // oldest command in flight and pumps. The queue itself runs host functions on the worker, after the commands before them have
 // finished. It waits for events itself too, and then begins the commands behind them. A cancelled command that has not begun is
-// never handed to the lane; for those in flight the lane is asked to stop. No lock is held during a call of a lane.
+// never handed to the lane; for those in flight the lane is asked to stop. No lock is held during Begin, Flush, Await and Finish of
+// a lane.
 //
 // # State
 //
@@ -40,10 +41,11 @@
 // Every field has one writer:
 //
 //   - tail, closed, backlog, worker, failures, cause, cancelReported: the holder of mu.
-//   - head, own, parted, owed: the holder of the role.
+//   - head, own, parted, owed: the holder of the role. While all commands have run, the holder of mu may write parted.
 //   - role: taken by compare-and-swap; released by its holder, who then looks at tail again.
-//   - blocked: set by the holder of the role, cleared by the event or by cancel.
-//   - hosting, calling: set by the worker around a host function, or a launch that may call services.
+//   - blocked: set by the holder of the role; cleared by it, by the event or by cancel.
+//   - hosting: set by the worker around a host function.
+//   - calling: set by the holder of the role while a launch runs that may call services.
 //   - dropped: raised by cancel; commands up to it fail with Cancelled instead of running. A dropped wait is owed: later
 //     commands still wait for its event.
 //

@@ -16,8 +16,8 @@ import (
 type Admission func(ctx context.Context, join func(io.ReadWriteCloser))
 
 // NewGrowing returns a plugin like that of [NewCluster] whose servers may also join while it is open. Opening it calls admit, and
-// needs no peer. A server that joins has a number, which with a slash precedes the names of its devices. The first number is that of
-// listed peers, and each further server has the next. The function report receives the errors of servers that cannot join.
+// needs no peer. Servers that join are numbered from the number of listed peers on. The number and a slash precede the names of a
+// server's devices. The function report receives the errors of servers that cannot join.
 func NewGrowing(name string, peers func(context.Context) ([]Peer, error), admit func(context.Context) (Admission, error), report func(error)) offload.Plugin {
 	return &cluster{name: name, peers: peers, admit: admit, report: report}
 }
