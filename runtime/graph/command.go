@@ -111,8 +111,8 @@ func Issue(c *session.Command) error {
 	return c.Queue.Wait(ev)
 }
 
-// replace makes a command use another buffer of the same device and shape in place of one. Views of the old buffer become views
-// of the new one. Errors: InvalidArgument for a buffer of another shape, InvalidDevice for one of another device.
+// replace makes a command use the buffer fresh in place of old. Views within old become views of fresh; other views of old's memory
+// stay. Errors: InvalidArgument for buffers of different types or extents, InvalidDevice for buffers of different devices.
 func replace(c *session.Command, old, fresh *session.Buffer) error {
 	const op = "replace"
 	if old.Type() != fresh.Type() || old.Elem() != fresh.Elem() || !slices.Equal(old.Dims(), fresh.Dims()) {

@@ -263,8 +263,8 @@ func (n *Node) Parameter(name string) (int, error) {
 		WithHint("its parameters are %s", strings.Join(names, ", "))
 }
 
-// Replace makes all commands use another buffer of the same device and shape in place of one. Errors: InvalidArgument
-// for another shape, InvalidDevice, and NotFound if no command uses the buffer.
+// Replace makes all commands use the buffer fresh in place of old, and of views within old. Errors: InvalidArgument for buffers of
+// different types or extents, InvalidDevice for buffers of different devices, NotFound if no command uses the memory of old.
 func (g *Graph) Replace(old, fresh *session.Buffer) error {
 	id, _, _, _ := old.Memory()
 	found := false

@@ -80,7 +80,8 @@ func NewEntry(label string, data []byte, producer Producer, meta map[string]stri
 	return e, nil
 }
 
-// setArch completes the architecture of an entry by that of its bytes, and checks the features of AMD's target IDs.
+// setArch completes the architecture of an entry by that of its bytes. A target ID of a known AMD processor becomes canonical, and
+// gets the features of the bytes. A wrong one is an InvalidArgument error.
 func (e *BundleEntry) setArch(label string, img *offload.Image) error {
 	arch := e.Strings["arch"]
 	if arch == "" {

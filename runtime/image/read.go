@@ -11,8 +11,8 @@ import (
 
 // Reader reads libraries of device code from files of any known format.
 type Reader struct {
-	// Resolve returns the contents of a thin archive's member, whose path is relative to the archive. If it is nil, thin
-	// archives are errors.
+	// Resolve returns the contents of a thin archive's member, whose path is absolute or relative to the archive's folder. If it
+	// is nil, thin archives are errors.
 	Resolve func(path string) ([]byte, error)
 }
 
@@ -25,7 +25,8 @@ func Read(label string, data []byte) (offload.Library, error) { return Reader{}.
 //
 // An image that no device can load is returned with [offload.Image.Unusable] set, so that other images stay usable; see
 // [Check].
-// Errors: InvalidBinary for files of unknown format and for damaged containers.
+// Errors: InvalidBinary for files of unknown format and for damaged containers; Unsupported for known formats that are not read;
+// HostIO if Resolve fails.
 func (r Reader) Read(label string, data []byte) (offload.Library, error) {
 	return r.read(label, newInput(data))
 }

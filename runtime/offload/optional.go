@@ -64,13 +64,13 @@ type Preparer interface {
 // Prepared is a plugin's private token for launches that it has validated.
 type Prepared any
 
-// Marker creates fence-only events on a [Queue]; unlike Record they are not error boundaries. Default: Record.
+// Marker is a [Queue] that makes events which cover no commands, only to wait for. Default: Record.
 type Marker interface {
 	// Mark is like Record, but the event covers no commands: the failures of those before it belong to the next recorded event.
 	Mark() (Event, error)
 }
 
-// Stamper creates marks with a time on a [Queue] whose device has a clock of its own. Default: Mark.
+// Stamper is a [Queue] that makes marks with a time, for a device that has a clock of its own. Default: Mark.
 type Stamper interface {
 	// Stamp is like Mark, but the device itself reaches the event, which therefore has a time on the device's clock.
 	Stamp() (Event, error)

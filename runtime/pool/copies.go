@@ -230,7 +230,7 @@ func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) erro
 	return c.exchange("gather", whole, parts, false)
 }
 
-// exchange copies between a whole buffer and its parts.
+// exchange copies between a whole buffer and its parts: to the parts if scatter is set, else from them.
 func (c *Collective) exchange(op string, whole *session.Buffer, parts []*session.Buffer, scatter bool) error {
 	views, err := partsOf(op, whole, parts)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 const (
 	firstSlots = 16      // slots of a new queue
 	softSlots  = 4096    // number of outstanding commands from which WaitForSpace blocks: more than [offload.BoundedCommands]
-	fullSlots  = 5120    // number of outstanding commands from which issuing blocks: several commands may follow one WaitForSpace
+	fullSlots  = 5120    // a full ring of this number of slots or more makes issuing block: several commands may follow one WaitForSpace
 	hardSlots  = 1 << 20 // number of outstanding commands from which further ones are refused
 
 	// wakeUpCost is the estimated latency of waking a goroutine on another core. Less work does not justify it.
@@ -143,7 +143,7 @@ func (p *place) forLane() Place {
 	return Place{Memory: p.memory, Offset: p.offset}
 }
 
-// New returns a queue on a device.
+// New returns a queue on a synchronous device.
 func New(dev Device, opts Options) *Queue {
 	q := &Queue{dev: dev, opts: opts, spin: runtime.GOMAXPROCS(0) > 1, sleepers: sleepers{wake: make(chan struct{}, 1)}}
 	q.ring.Store(newRing(firstSlots))

@@ -85,7 +85,7 @@ func (c *client) unanswered(code offload.Code, why error) error {
 	return e
 }
 
-// lostReason returns why the connection ended.
+// lostReason returns why the connection ended, or nil before. If the server's process has ended, it says how, if that is known.
 func (c *client) lostReason() error {
 	c.mu.Lock()
 	why := c.why

@@ -93,7 +93,8 @@ type channel struct {
 	memory  []byte
 }
 
-// view returns a view of memory as a channel of layout l. It returns an error if the memory is too small or not aligned to 8 bytes.
+// view returns a view of memory as a channel of layout l. It returns an error if the layout is not valid, or the memory is too
+// small or not aligned to 8 bytes.
 func view(memory []byte, l Layout) (*channel, error) {
 	if err := l.check(); err != nil {
 		return nil, err

@@ -58,9 +58,9 @@ func (k *Kernel) Retain(owner any) { k.owner = owner }
 
 // RegisterOptions are the options of Register and RegisterFile; the zero value suits most callers.
 type RegisterOptions struct {
-	// AllowNative returns why native code must not be loaded from the library, or nil. nil: it may.
+	// AllowNative returns why native code must not be loaded from the library, or nil if it may. A nil function allows it.
 	AllowNative func(label string) error
-	// AllowRead returns the path to read for a member of a thin archive, or why it must not be read. nil: all may be.
+	// AllowRead returns the path to read for a member of a thin archive, or why it must not be read. A nil function allows all.
 	AllowRead func(path string) (string, error)
 	// Read reads a file. nil: os.ReadFile.
 	Read func(path string) ([]byte, error)
@@ -92,8 +92,8 @@ func (s *Session) registerRead(ctx context.Context, label string, data []byte, r
 	return s.register(ctx, object, false, lib)
 }
 
-// RegisterFile registers the contents of a file. An empty label is the file's name. The members of a thin archive are read beside
-// it. Errors: NotFound, HostIO, and those of Register.
+// RegisterFile registers the contents of a file. An empty label is the file's name. Relative paths of a thin archive's members count
+// from its folder. Errors: NotFound, HostIO, and those of Register.
 func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...RegisterOptions) (*Library, error) {
 	data, err := reader(opts)(path)
 	if err != nil {

@@ -121,7 +121,7 @@ func (s *Session) NewOwner(name string) uint64 {
 func (s *Session) EndOwner(number uint64) { s.spans.Name(number, "") }
 
 // Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been reached.
-// It omits default queues, and queues and libraries that are unlisted.
+// It omits default queues, unlisted queues and libraries, and the programs of unlisted libraries.
 func (s *Session) Live() []Object {
 	var list []Object
 	for _, e := range s.live.entries() {

@@ -309,7 +309,7 @@ func (m fence) Reached() bool { return m.event.Done() }
 // Precedes implements [retired.Fence].
 func (m fence) Precedes(other fence) bool { return m.queue == other.queue && m.seq <= other.seq }
 
-// Await waits for the fence and reports no failure of commands.
+// Await waits for the fence and reports no failure of commands. If ctx ends first, it returns Cancelled or Timeout.
 func (m fence) Await(ctx context.Context) error {
 	err := m.event.Settle(ctx)
 	if ended := contextError(ctx, "wait"); err != nil && ended != nil {

@@ -24,7 +24,7 @@ import (
 // Watch holds the connections of a process to others that it watches, and that watch it.
 type Watch struct {
 	ID       int                     // number of this process
-	Silence  time.Duration           // time after which a silent process is lost
+	Silence  time.Duration           // a process is lost if it is silent for this time and one interval of heartbeats
 	Leaving  <-chan struct{}         // closed when this process leaves normally
 	Accepts  func(id int) bool       // reports whether this process expects a connection of another one
 	Lost     func(id int, why error) // is called for each lost process, perhaps several times

@@ -20,7 +20,7 @@ const (
 	spareBytes = 32 << 20 // maximum size of a memory that is kept
 )
 
-// takeQueue returns a queue without commands.
+// takeQueue returns a queue without commands: a kept one, or a new one of d.
 func (s *Spares) takeQueue(d offload.Device) (offload.Queue, error) {
 	s.mu.Lock()
 	if last := len(s.queues) - 1; last >= 0 {
@@ -46,7 +46,7 @@ func (s *Spares) putQueue(q offload.Queue, failure error) {
 	}
 }
 
-// take returns memory of at least size bytes.
+// take returns memory of at least size bytes: a kept one of similar size, or new memory of d.
 func (s *Spares) take(d offload.Device, size int64) (offload.Memory, error) {
 	s.mu.Lock()
 	for i, m := range s.list {

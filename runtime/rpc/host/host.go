@@ -251,8 +251,8 @@ var ended = func() *Launch {
 	return l
 }()
 
-// launch returns the launch to which a call on a port belongs, or ended for a call on an earlier channel. A call without a number is an
-// error unless exactly one launch runs.
+// launch returns the launch to which a call on a port belongs, or ended for a call on an earlier channel. A call without the number
+// of a launch is an error unless exactly one launch runs.
 func (h *Host) launch(channel int, p *rpc.Port) (*Launch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -79,7 +79,8 @@ func valueType(name string) (offload.Type, bool) {
 	return offload.Opaque, false
 }
 
-// add returns the number and the service of a signature, which it adds if the table lacks it.
+// add returns the number and the service of a signature, which it adds if the table lacks it. Errors: those of parse, and
+// OutOfResources if the table has maxDeclared services.
 func (t *table) add(text string) (number uint32, d *declared, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
