@@ -114,7 +114,8 @@ func newBudget(size uint64) *budget {
 	}
 }
 
-// text returns b as a string and charges its length to the budget.
+// text returns b as a string and charges its length to the budget. It returns an error if b is longer than maxStringLength, or the
+// budget is used up.
 func (left *budget) text(b []byte) (string, error) {
 	if len(b) > maxStringLength {
 		return "", fmt.Errorf("a string of %d bytes; the longest allowed has %d", len(b), maxStringLength)

@@ -24,7 +24,7 @@ type bundle struct {
 	text       []bundler.TextEntry // the entries of a text bundle; nil for others
 }
 
-// readBundles reads concatenated bundles and skips zeros between them.
+// readBundles reads concatenated bundles and skips zeros between them. A text bundle extends over all of data.
 func readBundles(data []byte, left *budget) ([]bundle, error) {
 	if bundler.IsText(data) {
 		b := bundle{end: len(data)}

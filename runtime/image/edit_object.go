@@ -58,7 +58,7 @@ func (e *editor) object(label string, o *object) error {
 }
 
 // changeInPlace changes a section in place. A section without images loses its type, since LLVM's tools expect a container in each
-// section of that type.
+// section of that type. Of containers that a Go program embeds, an empty one remains.
 func (e *editor) changeInPlace(o *object, s containerSection, p *pruned) error {
 	out, err := p.inPlace()
 	if err != nil {

@@ -14,8 +14,8 @@
 //
 // # Order
 //
-// A queue runs its commands in the order of issue, each after the previous one has finished. Commands return before they
-// have run. Only events order two queues: [Queue.Record] on one, [Queue.Wait] on the other.
+// A queue runs its commands in the order of issue, each after the previous one has finished. Commands may return before
+// they have run. Only events order two queues: [Queue.Record] on one, [Queue.Wait] on the other.
 //
 // # Memory
 //

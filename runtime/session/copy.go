@@ -36,7 +36,8 @@ func (q *Queue) owns(op string, b *Buffer) error {
 	return nil
 }
 
-// Write copies src into the buffer, starting at element at. src belongs to the queue until the command has run.
+// Write copies src into the buffer, starting at element at. src belongs to the queue until the command has run. Errors: InvalidSize
+// for bytes that are no whole elements or leave the buffer, InvalidDevice for a buffer of another device, Closed for a freed one.
 func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	return write(q, b, at, src, q.raw.Submit)
 }
@@ -76,7 +77,8 @@ func write(q *Queue, b *Buffer, at int64, src []byte, submit func(offload.Span, 
 	return located(err, q.device.id, b.label)
 }
 
-// Read copies elements, starting at element at, into dst, which belongs to the queue until the command has run.
+// Read copies elements, starting at element at, into dst, which belongs to the queue until the command has run. Its errors are those
+// of Write.
 func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 	const op = "read"
 	n := int64(len(dst))
@@ -104,7 +106,8 @@ func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Fill repeats pattern over the buffer. The length of pattern divides that of an element, and is 1, 2, 4, 8 or 16 bytes.
+// Fill repeats pattern over the buffer. The length of pattern divides that of an element; else it is an InvalidArgument error. A length
+// other than 1, 2, 4, 8 or 16 bytes is Unsupported.
 func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	const op = "fill"
 	if err := q.check(op, b, 0, 0); err != nil {
@@ -137,8 +140,8 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Copy copies src to dst, which have the same number of bytes. They may be on different devices, one of which is the queue's.
-// Parts of one buffer must not overlap.
+// Copy copies src to dst, which may be on different devices. Errors: InvalidSize unless they have the same number of bytes,
+// InvalidArgument for parts of one buffer that overlap, InvalidDevice if neither is on the queue's device, Closed for a freed one.
 func (q *Queue) Copy(dst, src *Buffer) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {

@@ -24,7 +24,7 @@ type QueueOptions struct {
 	Owner     uint64           // see [Object]
 }
 
-// Queue is an in-order queue of commands. Commands return before they have run.
+// Queue is an in-order queue of commands. Commands may return before they have run.
 type Queue struct {
 	device   *Device
 	raw      offload.Queue

@@ -74,6 +74,7 @@ func ReadFrame(data []byte) (Frame, error) {
 }
 
 // Inflate returns the decompressed bundle whose frame begins data. It allocates Inflated bytes, which the caller must have checked.
+// It returns an error if the bundle's size or digest is not that of the frame.
 func (f Frame) Inflate(data []byte) ([]byte, error) {
 	if f.Size > 0 {
 		data = data[:f.Size]
