@@ -26,7 +26,7 @@ type Pool[T any] struct {
 	turns   []int // members that may have free places, in order of preference
 }
 
-// Member is a device of the pool.
+// Member is the state of a device of the pool.
 type Member struct {
 	Running int  // number of running tasks
 	Done    int  // number of tasks that succeeded

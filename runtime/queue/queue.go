@@ -88,7 +88,7 @@ type runner struct {
 	times    atomic.Pointer[times] // nil: not kept
 }
 
-// unreported is the first failure since the last event. The holder of the role writes it.
+// unreported holds the first failure since the last event, and the events of dropped waits. The holder of the role writes it.
 type unreported struct {
 	own       error    // the first failure of the commands after command parted; nil if none failed
 	ownNumber uint64   // number of the command that failed with own
@@ -350,7 +350,7 @@ func (q *Queue) over(op string, err error) {
 	}
 }
 
-// Host calls fn in order with the other commands, on a goroutine of the queue.
+// Host calls fn in order with the other commands, on a goroutine of the queue. An error or a panic of fn is a failure of the queue.
 func (q *Queue) Host(fn func() error) error {
 	const op = "host"
 	if fn == nil {

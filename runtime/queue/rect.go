@@ -19,7 +19,7 @@ type rows struct {
 
 type pitches struct{ row, slice int64 }
 
-// SubmitRect copies a box from the host to the device.
+// SubmitRect issues a copy of a box from the host to the device.
 func (q *Queue) SubmitRect(dst offload.Rect, src offload.HostRect, extent [3]int64) error {
 	const op = "submit"
 	to, err := q.deviceBox(op, dst, extent)
@@ -33,7 +33,7 @@ func (q *Queue) SubmitRect(dst offload.Rect, src offload.HostRect, extent [3]int
 	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
 }
 
-// RetrieveRect copies a box from the device to the host.
+// RetrieveRect issues a copy of a box from the device to the host.
 func (q *Queue) RetrieveRect(dst offload.HostRect, src offload.Rect, extent [3]int64) error {
 	const op = "retrieve"
 	to, err := q.hostBox(op, dst, extent)
@@ -47,7 +47,7 @@ func (q *Queue) RetrieveRect(dst offload.HostRect, src offload.Rect, extent [3]i
 	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
 }
 
-// ExchangeRect copies a box between memories of the device. The caller ensures that the boxes do not overlap.
+// ExchangeRect issues a copy of a box between memories of the device. The caller ensures that the boxes do not overlap.
 func (q *Queue) ExchangeRect(dst, src offload.Rect, extent [3]int64) error {
 	const op = "exchange"
 	to, err := q.deviceBox(op, dst, extent)

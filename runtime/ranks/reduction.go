@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Reduction combines two elements.
+// Reduction is an operation that combines two elements.
 type Reduction int
 
 // The reductions. Integers wrap; Min and Max order numbers as Math.min and Math.max do.

@@ -24,13 +24,13 @@ type World struct {
 	used     bool               // Claim has been called, and the release that it returned has not
 }
 
-// peer is a process of the job. The fields are guarded by the mutex of the world.
+// peer is a process of the job. The mutex of the world guards the fields that change, except stream.
 type peer struct {
 	w       *World
 	rank    int
 	queue   []*sending
 	writing bool           // a goroutine writes the queue
-	stream  io.WriteCloser // nil before the first message
+	stream  io.WriteCloser // used by the goroutine that writes the queue; nil before the first message
 	arrived map[key][]*parcel
 	posted  map[key][]*Receipt
 	readers int  // streams that have not ended

@@ -172,7 +172,7 @@ type File struct {
 	sums    map[content]*zip.File
 }
 
-// damaged returns the error of a file that is no recording.
+// damaged returns the error of a file that is no recording, or a damaged one.
 func damaged(format string, args ...any) error {
 	return offload.Errorf(offload.InvalidBinary, "replay", "the file is no recording: "+format, args...).WithHint("record(FILE, fn) in a script writes recordings")
 }

@@ -30,7 +30,7 @@ type Recorder struct {
 }
 
 // Begin waits for the commands issued so far, and begins to record those of an owner that follow; see [session.Session.Watch].
-// Errors: OutOfResources for buffers of more than [Limit] bytes, and failures of the commands.
+// Errors: OutOfResources for buffers of more than [Limit] bytes in all, and failures of the commands.
 func Begin(ctx context.Context, s *session.Session, owner uint64) (*Recorder, error) {
 	before, err := snapshot(ctx, s)
 	if err != nil {

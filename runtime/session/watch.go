@@ -44,7 +44,8 @@ type watcher struct {
 // Watch calls fn after each command that a queue has accepted, on the goroutine that issued it, until stop is called. The
 // command and what it refers to are valid during the call; see [Command.Clone]. Commands of several goroutines are not ordered.
 //
-// It omits the commands of queues that another owner made, and those of shared queues on its buffers; 0 omits none.
+// It omits the commands of queues of other owners. Of commands of queues without an owner it omits those that write a buffer of
+// another owner. An owner of 0 omits none.
 func (s *Session) Watch(owner uint64, fn func(*Command)) (stop func()) {
 	w := &watcher{owner, fn}
 	change := func(edit func(list []*watcher) []*watcher) {

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// mostText is the maximum number of bytes that are written at once.
+// mostText is the number of bytes above which the text is written without waiting for flushEvery.
 const mostText = 1 << 17
 
-// mostBytes is the maximum size of a time line, about a minute and a half of short launches. Larger ones would fill the disk and
-// could not be displayed.
+// mostBytes is the size from which a time line drops further events, about a minute and a half of short launches. Larger ones would
+// fill the disk and could not be displayed.
 const mostBytes = 4 << 30
 
 // flushEvery is the time after which written events are in the file, at the latest.

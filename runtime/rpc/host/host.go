@@ -37,7 +37,7 @@ const (
 	OpClock                        // the reply holds a status and the nanoseconds since 1970
 )
 
-// Launch is a running launch that may call.
+// Launch is a running launch whose device code may call the host.
 type Launch struct {
 	Device, Kernel string
 	Size           [3]int

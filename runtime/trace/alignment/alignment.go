@@ -66,7 +66,7 @@ func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
 	return c
 }
 
-// exact relates a clock that runs as the host's.
+// exact relates a device's clock that runs as the host's does, so that one comparison suffices.
 type exact struct {
 	reference offload.Event
 	host      time.Duration // at the reference
