@@ -140,8 +140,9 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Copy copies src to dst, which may be on different devices. Errors: InvalidSize unless they have the same number of bytes,
-// InvalidArgument for parts of one buffer that overlap, InvalidDevice if neither is on the queue's device, Closed for a freed one.
+// Copy copies src to dst, which may be on different devices. Errors: InvalidSize unless they have the same number of bytes, and
+// InvalidArgument for parts of one buffer that overlap. They are InvalidDevice if neither is on the queue's device, and Closed for a
+// freed buffer.
 func (q *Queue) Copy(dst, src *Buffer) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {
