@@ -42,8 +42,8 @@ type inference struct {
 
 // A walk is the state of one walk over the tree.
 type walk struct {
-	dirty    bool // an assumption was contradicted
-	b        ir.Builder
+	dirty    bool       // an assumption was contradicted
+	b        ir.Builder // appends to the current block
 	k        *ir.Kernel
 	frame    *frame
 	depth    int       // number of inlined calls around the current statement
@@ -52,17 +52,17 @@ type walk struct {
 	targets  []*target // targets of break and continue around the current statement
 	errs     diag.List
 	warnings diag.List
-	sites    map[siteKey]int
-	siteKeys []siteKey // by site; entry 0 is the kernel
-	nesting  int       // number of enclosing blocks
+	sites    map[siteKey]int // indices in k.Sites
+	siteKeys []siteKey       // by site; entry 0 is the kernel
+	nesting  int             // number of enclosing blocks
 	module   *ir.Module
-	files    map[string]int
-	tables   map[captureKey]*place
-	records  map[*ir.Record]*ir.Record
-	tooBig   bool      // the error that the kernel is too big was reported
-	unnamed  *ir.Array // the last created array, until a name is bound to it
+	files    map[string]int            // indices in module.Files
+	tables   map[captureKey]*place     // tables of this kernel
+	records  map[*ir.Record]*ir.Record // the module's record for each record of the script
+	tooBig   bool                      // the error that the kernel is too big was reported
+	unnamed  *ir.Array                 // the last created array, until a name is bound to it
 	marks    []Mark
-	places   map[*ir.Instr]Place
+	places   map[*ir.Instr]Place // source expressions; see note
 	inlined  []InlinedCall
 	recorded map[inlineKey]bool // keys of the calls in inlined
 	updating bool               // the current sum or product belongs to a compound assignment such as +=
@@ -78,13 +78,13 @@ type param struct {
 	arg      Arg
 	name     *syntax.Name
 	typ      ir.Type // type of a scalar
-	inferred bool
-	bit      uint64 // bit in value.taint while the parameter is assumed to be an integer
-	reals    bool   // the inferred type is the real type
+	inferred bool    // the argument is a Number, so uses decide the type
+	bit      uint64  // bit in value.taint while the parameter is assumed to be an integer
+	reals    bool    // the inferred type is the real type
 
-	mustInt, withInt, withFloat evidence
+	mustInt, withInt, withFloat evidence // uses in this walk
 	asReal, asInt               evidence // withFloat and withInt at the decision for the real type
-	reason                      string
+	reason                      string   // as Param.Reason
 }
 
 // evidence is the first use of a parameter that indicates an integer or a real, if a walk found one.
@@ -135,14 +135,14 @@ const (
 // variable is a declared name in a frame, or a part of a helper's result, which has no decl.
 type variable struct {
 	decl  *syntax.Decl
-	info  *varInfo
+	info  *varInfo // results of the earlier walks
 	state initState
-	fixed value // value of a variable that is never assigned
-	slot  bool  // the variable is assigned after its declaration; typ, cur and join are valid
-	typ   ir.Type
+	fixed value     // value of a variable that is never assigned
+	slot  bool      // the variable is assigned after its declaration; typ, cur and join are valid
+	typ   ir.Type   // type that this walk assumes
 	cur   *ir.Value // nil if state is unset
-	join  joined
-	taint uint64
+	join  joined    // types assigned in this walk
+	taint uint64    // as value.taint
 }
 
 func newCompiler(f *Function, args []Arg, opts Options) *compiler {

@@ -25,8 +25,9 @@ func (c *compiler) asFloat(v value, at syntax.Span, why string) {
 	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withFloat })
 }
 
-// combine records that + - * % or a comparison has the operands x and y. Integral literals and parameters of unknown type are
-// no evidence; a fraction is evidence of a real.
+// combine records that x and y are the operands of + - * %, a comparison, a minimum, a maximum or an integer quotient. A float or a
+// fraction is evidence of a real, and an integer is evidence of an integer. Integral literals, and parameters that are not yet
+// proved to be integers, are no evidence.
 func (c *compiler) combine(x, y value, at syntax.Span) {
 	if x.taint|y.taint == 0 {
 		return

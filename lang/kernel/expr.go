@@ -227,9 +227,9 @@ func (c *compiler) update(x *syntax.Update) value {
 
 // assignee is the destination of an assignment: a variable or a place.
 type assignee struct {
-	v     *variable
-	name  *syntax.Name
-	place *place
+	v     *variable    // nil for a place, and for a name that was rejected
+	name  *syntax.Name // name of the variable
+	place *place       // nil for a variable
 	at    syntax.Span
 }
 

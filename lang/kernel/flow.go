@@ -202,9 +202,9 @@ func (e *exit) prune(before []cell) {
 // arm is a walked side of a conditional.
 type arm struct {
 	block *ir.Block
-	cells []cell
-	dead  bool
-	out   value
+	cells []cell // states of the variables at the end of the side
+	dead  bool   // the end is unreachable
+	out   value  // value of the side
 
 	yields []*ir.Value // the parts of out, converted to the common types of both sides
 }

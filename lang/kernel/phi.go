@@ -13,7 +13,7 @@ import (
 type phiJoin struct {
 	c       *compiler
 	in      *ir.Instr
-	t, e    *arm
+	t, e    *arm // the sides of a true and of a false condition
 	at      syntax.Span
 	keep    bool // the code is kept
 	results []*ir.Value

@@ -14,16 +14,16 @@ import (
 // place is a part of an array: the whole array, a row, a record, or a scalar element.
 type place struct {
 	arr   *ir.Array
-	path  []ir.Step
-	index []*ir.Value
-	elem  ir.Elem
-	left  int       // dimensions not yet indexed
-	dims  []int     // extents of these dimensions; nil for a buffer
-	field bool      // inside a record
-	flat  bool      // buffer.flat: the next index counts all elements
-	fresh bool      // an unnamed copy of a record
-	known []float64 // elements of a table of numbers
-	comma string    // the intended expression, if the last index was written as [i, j]
+	path  []ir.Step   // steps from the array to the part
+	index []*ir.Value // indices of the path
+	elem  ir.Elem     // type of the elements that the place has or is
+	left  int         // dimensions not yet indexed
+	dims  []int       // extents of these dimensions; nil for a buffer
+	field bool        // inside a record
+	flat  bool        // buffer.flat: the next index counts all elements
+	fresh bool        // an unnamed copy of a record
+	known []float64   // elements of a table of numbers
+	comma string      // the intended expression, if the last index was written as [i, j]
 }
 
 func wholeArray(a *ir.Array) *place {

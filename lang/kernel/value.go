@@ -35,14 +35,14 @@ type value struct {
 	num     float64
 	big     *big.Int
 	bool    bool
-	str     string // kStr; kBuiltin: name of a function of a family; kCapture: source expression
-	reg     *ir.Value
-	place   *place
-	list    []value  // kTuple, kObject
-	names   []string // kObject
-	fn      *closure
-	obj     Object
-	elem    ir.Elem // kType
+	str     string    // kStr; kBuiltin: name of a function of a family; kCapture: source expression
+	reg     *ir.Value // kReg
+	place   *place    // kPlace
+	list    []value   // kTuple, kObject
+	names   []string  // kObject
+	fn      *closure  // kFunc
+	obj     Object    // kCapture
+	elem    ir.Elem   // kType
 
 	// taint is a bit set of the parameters of inferred type on which the integer value depends.
 	taint uint64

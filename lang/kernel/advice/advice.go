@@ -41,7 +41,7 @@ type Access struct {
 	fixed  bool   // all unproved indices are constants
 	looped bool   // the access is in a loop
 	picked bool   // the access follows a comparison that few items pass, such as with a constant
-	op     ir.Op
+	op     ir.Op  // Load, Store or Atomic; Load for an atomic load
 
 	elsewhere bool // the access is in another file than the kernel
 }

@@ -131,7 +131,7 @@ type arm struct {
 	instrs []*ir.Instr // in order
 }
 
-// common returns the innermost arm that contains both.
+// common returns the innermost arm that contains a and b, which are in one block.
 func common(a, b *arm) *arm {
 	for a != b {
 		if a.depth < b.depth {
@@ -149,15 +149,15 @@ type emitter struct {
 	fn     Function
 	b      strings.Builder
 	uses   *ir.Uses
-	names  map[*ir.Value]string // name or expression of each value
-	home   map[*ir.Instr]*arm
-	choice map[*ir.Instr]*[2]*arm // arms of selects
-	block  map[*ir.Instr]*ir.Block
-	root   map[*ir.Block]*arm
+	names  map[*ir.Value]string    // name or expression of each value
+	home   map[*ir.Instr]*arm      // arm in which an instruction is printed
+	choice map[*ir.Instr]*[2]*arm  // arms of selects
+	block  map[*ir.Instr]*ir.Block // block of an instruction
+	root   map[*ir.Block]*arm      // arm of a whole block
 	labels map[*ir.Instr]string
 	target map[*ir.Instr]bool // a break or continue targets the instruction
 	owner  *ir.Instr          // the instruction that a yield ends
-	store  *ir.Instr
+	store  *ir.Instr          // the store of the result
 	err    error
 }
 

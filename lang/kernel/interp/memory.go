@@ -15,20 +15,20 @@ type memory struct {
 
 // term is an index of an access.
 type term struct {
-	reg    int
-	index  ir.Type
-	stride uint64
-	inner  int // number of trailing extents of a Global array that multiply the stride
-	extent int // as in [ir.Resolved.Extents]
-	proved bool
+	reg    int     // register of the index
+	index  ir.Type // type of the index
+	stride uint64  // in bytes
+	inner  int     // number of trailing extents of a Global array that multiply the stride
+	extent int     // as in [ir.Resolved.Extents]
+	proved bool    // the index needs no check
 }
 
 // access is the compiled path of a memory access.
 type access struct {
 	array  *ir.Array
 	site   int
-	scalar ir.Type
-	offset uint64
+	scalar ir.Type // storage type of the element
+	offset uint64  // constant part of the byte offset
 	terms  []term
 	lane   uint64 // private arrays: bytes between lanes
 	writes bool

@@ -12,15 +12,15 @@ type Worker struct {
 	launch  *Launch
 
 	frames  []frame
-	active  mask // active lanes of the body
-	masks   []mask
-	sets    [][]set
+	active  mask    // active lanes of the body
+	masks   []mask  // masks of branches
+	sets    [][]set // lane sets of structured instructions, a set for each row
 	arrays  []memory
 	shared  []uint64
 	private []uint64
 	scratch []uint64 // an element per item, for group operations
 	prints  Prints
-	calls   []Scalar
+	calls   []Scalar // arguments of the current call of a service
 	races   *races
 
 	group   int    // the running group

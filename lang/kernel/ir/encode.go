@@ -50,13 +50,13 @@ const extensionCode = 0xfe
 // encoder encodes the parts of a module. Strings are stored in a table in the order of their first use.
 type encoder struct {
 	b       []byte
-	table   []string
-	strings map[string]int
+	table   []string       // strings in the order of their first use
+	strings map[string]int // indices in table
 
-	records map[*Record]int
-	numbers []int32 // definition order of values, by ID
-	defined int     // number of definitions so far
-	around  []*Instr
+	records map[*Record]int // indices in the module
+	numbers []int32         // definition order of values, by ID
+	defined int             // number of definitions so far
+	around  []*Instr        // enclosing structured instructions
 }
 
 func (e *encoder) byte(b byte)    { e.b = append(e.b, b) }

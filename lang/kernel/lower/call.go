@@ -166,16 +166,16 @@ type Call struct {
 	Item   [3]int // global coordinates of the item that calls
 	Args   []interp.Scalar
 	slot   int
-	number uint32
+	number uint32 // number of the call in its slot
 }
 
 // Calls serves the calls of a launch while it runs, through its records. It is safe for concurrent use.
 type Calls struct {
 	kernel *Kernel
-	words  []uint32
+	words  []uint32 // the records
 	mu     sync.Mutex
 	taken  [callSlots]uint32 // by slot, number of the last call that Next returned
-	errs   []error
+	errs   []error           // errors of failed calls; error index n of a record is errs[n-1]
 }
 
 // Calls returns the calls of a launch with these records.

@@ -141,8 +141,8 @@ func (l *lowering) instr(in *ir.Instr) {
 	}
 }
 
-// unreachable emits the end of a block whose end only faulted items can reach. In kernels with group operations they go on after
-// the block, since they must reach the barriers.
+// unreachable emits the end of a block whose end only faulted items can reach. In kernels with group operations they leave the
+// block and go on, since they must reach the barriers. In other kernels it emits a return.
 func (l *lowering) unreachable() {
 	if !l.meets || len(l.around) == 0 {
 		l.jump(ir.Return, nil)

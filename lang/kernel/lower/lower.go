@@ -133,14 +133,14 @@ type lowering struct {
 	out     *Kernel
 
 	uniform *ir.Uniformity
-	values  map[*ir.Value]*ir.Value
+	values  map[*ir.Value]*ir.Value // lowered values, by source value
 	targets map[*ir.Instr]*ir.Instr
 	arrays  map[*ir.Array]*ir.Array
 
-	meets   bool // the kernel has group operations, so all items run to the end of the kernel
-	group   [3]*ir.Value
-	local   [3]*ir.Value
-	global  [3]*ir.Value
+	meets   bool         // the kernel has group operations, so all items run to the end of the kernel
+	group   [3]*ir.Value // position of the group
+	local   [3]*ir.Value // position of the item in the group
+	global  [3]*ir.Value // position of the item in the launch
 	wide    [3]*ir.Value // global identifiers as i64, for addresses; nil without [Target.WideIndices]
 	number  *ir.Value    // index of the item in its group
 	items   *ir.Value    // items in a full group

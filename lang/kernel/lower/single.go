@@ -22,10 +22,10 @@ func (l *lowering) singleLevel() {
 
 // far is a jump that leaves several constructs.
 type far struct {
-	number int
-	op     ir.Op
+	number int   // counts from 1
+	op     ir.Op // Break or Continue
 	target *ir.Instr
-	slots  []variable
+	slots  []variable // variables that hold the operands
 }
 
 type singles struct {

@@ -28,9 +28,9 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 type Facts struct {
 	Size      [3]int           // items on each axis; 0 if unknown
 	GroupSize [3]int           // items per group on each axis; 0 if unknown
-	Extents   map[string][]int // extents of buffers by name, outermost first
-	MaxExtent int              // maximum extent of all buffers; 0 if unknown
-	MaxSize   int              // maximum launch size on all axes; 0 if unknown
+	Extents   map[string][]int // extents of buffers by name, outermost first; missing ones are unknown
+	MaxExtent int              // upper bound of each extent of each buffer; 0 if unknown
+	MaxSize   int              // upper bound of the size on each axis; 0 if unknown
 	Within    []SizeFact       // relations between size and extents
 	Index     []IndexFact      // conditions on indices
 }

@@ -30,10 +30,10 @@ func Prove(k *ir.Kernel, facts *Facts) bool {
 
 // term is a side of a relation: an extent, the launch's size on an axis, or a value.
 type term struct {
-	v     *ir.Value
-	array *ir.Array
-	axis  int
-	size  bool
+	v     *ir.Value // a value, or nil
+	array *ir.Array // an extent of this buffer, if not nil
+	axis  int       // axis of the extent or size
+	size  bool      // the launch's size
 }
 
 func termOf(v *ir.Value) term {

@@ -30,9 +30,9 @@ type Case struct {
 
 // Arg is an argument: the bits of a scalar or the initial contents of a buffer, which runs do not modify.
 type Arg struct {
-	Bits uint64
-	Data []byte
-	Dims []int32
+	Bits uint64  // bits of a scalar
+	Data []byte  // contents of a buffer, unless Of is positive
+	Dims []int32 // extents of a buffer, outermost first
 
 	// Of, if positive, makes the buffer a view of the memory of argument number Of, 1-based, from byte Offset.
 	Of, Offset int

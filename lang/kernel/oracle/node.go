@@ -25,7 +25,7 @@ type Node struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
 	errors bytes.Buffer
-	file   string
+	file   string // path of the script
 }
 
 // caseTimeout is the maximum duration of a case. A case takes milliseconds, but a busy machine may delay the process

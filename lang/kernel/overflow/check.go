@@ -86,9 +86,9 @@ func (f *flow) values(visit func(*ir.Value)) {
 type checker struct {
 	*flow
 	c      *kernel.Compiled
-	needed map[*ir.Value]bool
-	wraps  func(*ir.Instr) bool
-	sites  map[kernel.Place]int
+	needed map[*ir.Value]bool   // integers whose full value matters
+	wraps  func(*ir.Instr) bool // reports whether a result may wrap
+	sites  map[kernel.Place]int // indices in the kernel's sites
 }
 
 // block returns a block with an assertion after each operation that may wrap and whose full value matters.

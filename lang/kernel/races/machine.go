@@ -60,28 +60,28 @@ type machine struct {
 	bits    map[*ir.Instr]uint64      // by load that may read a changed element: its bit in val.deps
 	paths   map[*ir.Instr]ir.Resolved // resolved paths, for reuse
 	inside  map[*ir.Instr]*loopFacts  // properties of loops, for reuse
-	bases   map[*ir.Array]Location
-	names   map[any]uint64 // numbers of memories
-	hints   map[int64]bool // coordinates of items to sample; see suggest
-	hint    bool           // collects hints
-	steps   int            // steps of all items
+	bases   map[*ir.Array]Location    // memory of arrays
+	names   map[any]uint64            // numbers of memories
+	hints   map[int64]bool            // coordinates of items to sample; see suggest
+	hint    bool                      // collects hints
+	steps   int                       // steps of all items
 	itemState
 }
 
 // itemState is the state of the current item.
 type itemState struct {
-	at       [3]int64
-	item     int // index in the sample
+	at       [3]int64 // position of the item in the launch
+	item     int      // index in the sample
 	values   map[*ir.Value]val
 	frames   []*frame
 	guards   []guard // unknown conditions of the path
 	epoch    uint64
-	once     uint64 // number of identities from unique
-	left     int    // steps that the item may still take
-	synced   bool   // records no further accesses; see record
-	memory   map[memoryKey]val
-	lost     map[uint64]uint64 // by base: identity of the stores at unknown elements
-	loads    map[loadKey]uint64
+	once     uint64             // number of identities from unique
+	left     int                // steps that the item may still take
+	synced   bool               // records no further accesses; see record
+	memory   map[memoryKey]val  // elements that the item has stored
+	lost     map[uint64]uint64  // by base: identity of the stores at unknown elements
+	loads    map[loadKey]uint64 // identities of values loaded from elements that may change
 	seen     map[accessKey]bool // accesses that are recorded
 	accesses []access
 	count    int // number of recorded accesses

@@ -77,9 +77,9 @@ type finding struct {
 type search struct {
 	m     *machine
 	c     *kernel.Compiled
-	items [][3]int64
-	found map[diag.Position]*finding
-	sure  map[*ir.Array]bool // arrays whose stores are judged already, so that reads need no warning
+	items [][3]int64                 // positions of the sampled items
+	found map[diag.Position]*finding // findings, by the place of access a
+	sure  map[*ir.Array]bool         // arrays whose stores are judged already, so that reads need no warning
 }
 
 // maxShared is the maximum number of accesses of one element that are compared.

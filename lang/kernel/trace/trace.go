@@ -44,8 +44,8 @@ type Event struct {
 	Kind  kernel.MarkKind // MarkValue, MarkLoad, MarkStore, MarkAtomic or MarkPrint
 	Name  string          // variable, "return", or "" for a condition; for accesses the array
 	Index []interp.Scalar // indices of an access
-	Value interp.Scalar
-	Text  string // MarkPrint
+	Value interp.Scalar   // the value; for MarkAtomic the old one
+	Text  string          // MarkPrint
 
 	path   []ir.Step
 	record *ir.Record

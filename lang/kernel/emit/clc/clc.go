@@ -92,8 +92,8 @@ func Name(k *ir.Kernel) string { return identifier(k.Name) }
 // where returns the line and column of a site in the format of the text's comments.
 func where(s *ir.Site) string { return fmt.Sprintf("%d:%d ", s.Line, s.Col) }
 
-// SiteOf returns the kernel's site for which line n of a text, counted from 1, was printed. It returns false if there is
-// none.
+// SiteOf returns the kernel's site for which line n of a text, counted from 1, was printed. Of several sites at one position it
+// returns the first. It returns false if there is none.
 func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	lines := strings.Split(text, "\n")
 	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "__kernel "); i-- {

@@ -65,8 +65,8 @@ func (e *emitter) locateFirst() {
 	})
 }
 
-// SiteOf returns the kernel's site for which line n of a text, counted from 1, was printed. It returns false if there is
-// none.
+// SiteOf returns the kernel's site for which line n of a text, counted from 1, was printed. Of several sites at one position it
+// returns the first. It returns false if there is none.
 func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	lines := strings.Split(text, "\n")
 	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "{"); i-- {

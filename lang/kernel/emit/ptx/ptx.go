@@ -123,12 +123,12 @@ const pairedGroup = 256
 // emitter prints one kernel.
 type emitter struct {
 	kernel   *lower.Kernel
-	number   int // number of the kernel, for global names
-	axes     int // number of axes, from x on, on which launches may have more than one item
-	head     strings.Builder
-	b        strings.Builder
-	labels   int
-	scratch  int
+	number   int                   // number of the kernel, for global names
+	axes     int                   // number of axes, from x on, on which launches may have more than one item
+	head     strings.Builder       // declarations of registers and arrays
+	b        strings.Builder       // instructions
+	labels   int                   // number of labels so far
+	scratch  int                   // number of registers declared by fresh
 	mask     string                // register with the mask of the warp's lanes
 	targets  map[*ir.Instr]int     // label numbers of structured instructions
 	scalars  map[*ir.Array]ir.Type // private arrays that are registers

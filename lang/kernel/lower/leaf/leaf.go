@@ -65,18 +65,18 @@ type machine struct {
 // group is a work-group.
 type group struct {
 	m      *machine
-	at     [3]int
-	shared [][]byte
+	at     [3]int   // position of the group in the launch
+	shared [][]byte // shared arrays, by Array.ID
 	items  []*item
 }
 
 // item is a work-item.
 type item struct {
 	g       *group
-	number  int
-	local   [3]int
-	regs    []uint64
-	private [][]byte
+	number  int                // index in the group
+	local   [3]int             // position in the group
+	regs    []uint64           // bits of values, by Value.ID
+	private [][]byte           // private arrays, by Array.ID
 	meet    func(in *ir.Instr) // waits for the other items of the group
 }
 

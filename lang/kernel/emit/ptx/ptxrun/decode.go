@@ -26,19 +26,19 @@ const (
 // instr is a decoded instruction.
 type instr struct {
 	class    class
-	unless   bool // the guard is inverted
-	system   bool // a fence of system scope
-	readOnly bool // a load of memory that the launch does not write
-	guard    int  // predicate register of the guard, or -1
-	to       int
-	from     [3]int
+	unless   bool   // the guard is inverted
+	system   bool   // a fence of system scope
+	readOnly bool   // a load of memory that the launch does not write
+	guard    int    // predicate register of the guard, or -1
+	to       int    // register of the result
+	from     [3]int // registers of the operands
 	f        func(x, y, z uint64) (uint64, error)
 	fast     func(x, y, z uint64) uint64 // replaces f for operations that cannot fail
 	target   int                         // index of the instruction to which a branch goes
-	space    string
-	kind     kind // kind of memory access
-	offset   uint64
-	text     string
+	space    string                      // state space of a memory access
+	kind     kind                        // kind of memory access
+	offset   uint64                      // constant part of the address
+	text     string                      // line of the source text
 }
 
 // extend sign-extends the bits of a value if its type is signed, and returns those of other types unchanged.

@@ -33,13 +33,13 @@ type Kernel struct {
 
 	module   *Module
 	code     []instr
-	initial  []uint64 // initial register contents of an item
-	shared   int      // bytes of shared memory
-	local    int      // bytes of an item's local memory
-	sharedAt map[string]int
-	localAt  map[string]int
-	places   []Place // source position of each instruction
-	readOnly bool    // the kernel contains ld.global.nc
+	initial  []uint64       // initial register contents of an item
+	shared   int            // bytes of shared memory
+	local    int            // bytes of an item's local memory
+	sharedAt map[string]int // offsets of shared arrays
+	localAt  map[string]int // offsets of local arrays
+	places   []Place        // source position of each instruction
+	readOnly bool           // the kernel contains ld.global.nc
 }
 
 // Place is a source position.
