@@ -46,8 +46,8 @@ func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	return c.explicit(register(c.widen(q, t))), true
 }
 
-// convertedQuotient is intQuotient for a division that is then converted to an integer type. That is evidence that the operands are
-// integers, but the result's later uses are none.
+// convertedQuotient is intQuotient for a division that is then converted to an integer type. If the quotient is an integer, the
+// conversion is evidence that the inferred parameters in it are integers. The result's later uses are no evidence.
 func (c *compiler) convertedQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	q, of = c.intQuotient(d, at)
 	c.becomesInt(q, d.Span, "divided for an integer quotient")

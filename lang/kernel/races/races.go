@@ -82,7 +82,7 @@ type search struct {
 	sure  map[*ir.Array]bool         // arrays whose stores are judged already, so that reads need no warning
 }
 
-// maxShared is the maximum number of accesses of one element that are compared.
+// maxShared is the maximum number of accesses that are compared per element, or per 8 bytes of memory where addresses are known.
 const maxShared = 48
 
 // elements searches for pairs of accesses of one element.

@@ -102,8 +102,8 @@ type recorder struct {
 // Print does nothing, because marks contain the prints.
 func (r *recorder) Print(int, [3]int, string) {}
 
-// Call records a mark of the traced item, and ignores those of other items. It returns an error for services other than the
-// trace's.
+// Call records a mark of the traced item. It ignores the marks of other items, and all marks after the item's end or the trace's
+// limit. It returns an error for services other than the trace's.
 func (r *recorder) Call(_ int, name string, item [3]int, args []interp.Scalar, _ ir.Type) (uint64, error) {
 	if name != kernel.TraceService {
 		return 0, fmt.Errorf("there is no service %q in a trace", name)
