@@ -228,7 +228,8 @@ func newFunction(k *ir.Kernel) (*function, error) {
 	return f, err
 }
 
-// findResults separates the buffers of results, which the final stores write, from the arrays passed by reference.
+// findResults separates the buffers of results, which the final stores write, from the arrays passed by reference. It also
+// notes the constant indices that only these stores use.
 func (f *function) findResults(buffers []*ir.Array) error {
 	body := f.kernel.Body.Instrs
 	if end := f.kernel.Body.Terminator(); end == nil || end.Op != ir.Return {

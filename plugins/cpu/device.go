@@ -59,7 +59,7 @@ func newDevice(with shared, id string, cores int, choices choices) *device {
 
 func (d *device) Info() *offload.DeviceInfo { return &d.info }
 
-// Describe implements [offload.Describer].
+// Describe implements [offload.Describer]. It describes the caches.
 func (d *device) Describe() []offload.Property {
 	var list []offload.Property
 	for _, c := range d.machine.Caches {

@@ -111,7 +111,7 @@ func (s *services) caller() (context.Context, *caller) {
 	return s.ctx, c
 }
 
-// end cancels the context and ends the goroutines of the callers.
+// end cancels the context and ends the goroutines of the callers that are not in use.
 func (s *services) end() {
 	if s.release == nil { // there were no calls
 		return

@@ -35,7 +35,7 @@ var (
 	header     = regexp.MustCompile(`(?m)^function (\w+)\(([^)]*)\)`)
 )
 
-// load reads the files of a folder.
+// load reads the library from the JavaScript files of a folder.
 func load(dir string) (*library, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.js"))
 	if err != nil {

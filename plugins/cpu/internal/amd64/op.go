@@ -3,7 +3,7 @@ package amd64
 // Op is an operation. Its name is its mnemonic in Intel syntax, which also determines the order of its operands.
 type Op uint16
 
-// Operations on general purpose and mask registers, and on scalars in SSE registers. The zero Op is invalid.
+// Operations on general purpose and mask registers, control, memory hints, and SSE without VEX. The zero Op is invalid.
 const (
 	ADD Op = 1 + iota
 	OR

@@ -15,8 +15,8 @@ type expander struct {
 	err     error  // the first instruction without an expansion
 }
 
-// Expand replaces the instructions that AVX2 lacks, and halves the vectors of the others. It returns an error that names the first
-// instruction without a replacement, if there is one.
+// Expand puts masks in vector registers, replaces the instructions that AVX2 lacks, and halves the vectors of the others. It
+// returns an error that names the first instruction without a replacement, if there is one.
 func Expand(f *vcode.Func) error {
 	e := &expander{Func: f, wasMask: make([]bool, len(f.Regs))}
 	for r := range f.Regs {

@@ -47,7 +47,9 @@ func (l *Builder) computeGroups(dispatch amd64.Label) {
 	l.WithShared(func() { l.computeEach(dispatch) })
 }
 
-// computeEach emits the code of each group operation after a comparison with the number of the pending operation.
+// computeEach emits the code of each group operation after a comparison with the number of the pending operation. The code ends
+// with a jump to dispatch. Execution goes on after all of it if a gang has ended, or for an operation that code does not
+// compute in this launch.
 func (l *Builder) computeEach(dispatch amd64.Label) {
 	slow := l.NewLabel()
 	n := l.NewGPR()

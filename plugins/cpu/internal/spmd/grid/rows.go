@@ -79,8 +79,8 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// trim emits the move of pos, where the gangs of a row start, to the first item that does something. It returns the end of the items
-// that do something, at most last.
+// trim emits the move of pos, where the gangs of a row start, to the first item within the bounds of l.Trim. It returns the end
+// of the items within them, at most last.
 func (l *Builder) trim(pos, last vcode.Reg) (end vcode.Reg) {
 	if len(l.Trim.Lower)+len(l.Trim.Upper) == 0 {
 		return last

@@ -329,8 +329,9 @@ func (r *reducer) always(i int32) bool {
 	return true
 }
 
-// replaceable reports whether replacing an induction variable by a new register is valid and pays. All uses must be in the loop
-// and before the counter's increment. At least one use must not compute another variable of wide.
+// replaceable reports whether replacing an induction variable by a new register is valid and pays. All uses must be in the
+// loop, after the variable's first instruction and before the counter's increment. At least one use must not compute another
+// variable of wide.
 func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	used := false
 	for _, at := range r.mentions[d] {
