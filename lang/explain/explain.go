@@ -205,7 +205,8 @@ func behindCallee(before, after string) bool {
 	return callee != "" && (strings.HasPrefix(after, "(") || !strings.HasSuffix(callee, ".") && typed.Get().MatchString(after))
 }
 
-// typed matches a template, or the types of a called expression.
+// typed matches the text behind a callee if that is a template, or begins with what may precede the call: types, !, a closing
+// parenthesis, as, or satisfies.
 var typed = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile("^(?:[`<]|[!)]+[(`<.]|\\s+(?:as|satisfies)\\s)") }}
 
 // beginnings are words at which statements and expressions begin.

@@ -52,7 +52,8 @@ func FromLiteral(text string) (pattern, flags string, ok bool) {
 	return string(utf16.Decode(units)), flags, true
 }
 
-// CheckLiteral checks a literal. message says what is wrong at the byte offset of the pattern; it is "" for a valid literal.
+// CheckLiteral checks a literal. message says what is wrong; it is "" for a valid literal. offset is the byte offset of the error
+// in the pattern; it is the pattern's end if the flags are invalid.
 func CheckLiteral(pattern, flags string) (offset int, message string) {
 	f, ok := ParseFlags(flags)
 	if !ok {

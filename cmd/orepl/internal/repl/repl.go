@@ -87,7 +87,7 @@ type prompt struct {
 
 const nextPrompt = "... "
 
-// firstPrompt has the number by which messages name the next block.
+// firstPrompt returns the prompt of a block's first line, with the number by which messages name the block.
 func (p *prompt) firstPrompt() string { return fmt.Sprintf("%d> ", p.count+1) }
 
 // Run reads and evaluates blocks until the end of input, .exit, or process.exit of a script, for which it returns a
