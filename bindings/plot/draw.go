@@ -238,7 +238,7 @@ func (c *chart) textNamed(b *strings.Builder) {
 	}
 	names = min(names, c.width/2)
 	wide := min(max((c.width-names-1)/c.columns, 1), 9)
-	if c.labels != nil {
+	if c.labels != nil && wide > 1 { // else there is room for none
 		line := strings.Repeat(" ", names+1)
 		for _, label := range c.labels {
 			label = cut(label, wide-1)
