@@ -296,7 +296,7 @@ func survives(ctx context.Context, err error) bool {
 	}
 	switch contract.Code(diag.Code(err)) {
 	case "exception", contract.InvalidArgument, contract.InvalidSize, contract.NotFound, contract.CompileError, contract.OutOfBounds,
-		contract.DivisionByZero, contract.Assertion, contract.Overflow, contract.Divergence, contract.Race:
+		contract.DivisionByZero, contract.Assertion, contract.Overflow, contract.Divergence, contract.Race, contract.Uninitialized:
 		return true
 	}
 	return false
