@@ -157,11 +157,20 @@ void apply(int64_t i, struct env e) { e.y[i] = e.f(e.x[i]) * *e.factor; }`), 0o6
 		await dev.queue.sync()
 		await apply.launch({ size: 4 }, { x: x.view(4).address, y: y.address, factor: lib.address('factor'), f: lib.address('twice') })
 		console.log(...await y.read(), typeof x.address, lib.global('factor').address === lib.address('factor'))
+		console.log(lib.address('factor', 'cpu') === lib.address('factor', dev))
+		for (const f of [() => lib.address('factor', 3), () => lib.global('factor', 'cpu:7'), () => lib.global('factor', null), () => apply.occupancy({ device: {} })]) {
+			try { f() } catch (e) { console.log(e.code + ': ' + e.message) }
+		}
 		try { lib.address('thrice') } catch (e) { console.log(e.code + ': ' + e.message) }
 		x.free()
 		try { x.address } catch (e) { console.log(e.code + ': ' + e.message) }
 	`)
 	want := `24 30 36 42 0 0 0 0 bigint true
+true
+invalid-argument: address "lib.so": device must be a device or its id, not 3
+not-found: find device: there is no device "cpu:7"
+invalid-argument: global "lib.so": device must be a device or its id, not null
+invalid-argument: occupancy "apply": device must be a device or its id, not an object
 not-found: address "thrice" on cpu: the image exports no variable of this name
 closed: address "x" on cpu: the buffer has been freed
 `

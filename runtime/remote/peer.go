@@ -392,10 +392,7 @@ func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *protocol.
 func (s *server) hold(number uint64) (mem offload.Memory, d *servedDevice, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mem, d = s.memories[number], s.deviceOf[number]
-	if g, ok := mem.(global); ok {
-		mem = g.Memory
-	}
+	mem, d = s.memoryLocked(number), s.deviceOf[number]
 	if mem == nil || d == nil || s.held == nil {
 		return nil, nil, nil
 	}

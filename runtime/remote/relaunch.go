@@ -78,7 +78,7 @@ func (q *servedQueue) relaunch(m *protocol.Relaunch) error {
 	found := r.launch.Kernel != nil
 	for i, number := range r.memories {
 		if number != 0 {
-			r.launch.Args[i].Memory = s.memories[number]
+			r.launch.Args[i].Memory = s.memoryLocked(number)
 			found = found && r.launch.Args[i].Memory != nil
 		}
 	}

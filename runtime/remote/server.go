@@ -637,6 +637,11 @@ func (s *server) allocate(m *protocol.Allocate) error {
 func (s *server) memory(number uint64) offload.Memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.memoryLocked(number)
+}
+
+// memoryLocked is memory for a caller that holds s.mu.
+func (s *server) memoryLocked(number uint64) offload.Memory {
 	m := s.memories[number]
 	if g, ok := m.(global); ok {
 		return g.Memory

@@ -250,9 +250,9 @@ func (m *Module) global(l *Library, call goja.FunctionCall) (goja.Value, error) 
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
-	d, err := m.deviceOf(l, call.Argument(1))
+	d, err := m.deviceOf("global", l, call.Argument(1))
 	if err != nil {
-		return nil, err
+		return nil, script.WithLabel(err, l.Label())
 	}
 	b, err := l.Global(m.Engine.Running(), d, name)
 	if err != nil {
@@ -265,12 +265,19 @@ func (m *Module) global(l *Library, call goja.FunctionCall) (goja.Value, error) 
 	return m.buffers.ObjectOf(bytes, element.Type{Elem: ir.Elem{Scalar: ir.U8}}, false), nil
 }
 
-// deviceOf returns the device in an argument, or else the best device that supports the library.
-func (m *Module) deviceOf(l *Library, v goja.Value) (*session.Device, error) {
+// deviceOf returns the device that an argument is or whose id it is. For undefined and nil it is the best device that supports the
+// library.
+func (m *Module) deviceOf(op string, l *Library, v goja.Value) (*session.Device, error) {
+	if v == nil || goja.IsUndefined(v) {
+		return m.reach.DeviceFor(m.Engine.Running(), l.Library)
+	}
 	if d := m.devices.Of(v); d != nil {
 		return d, nil
 	}
-	return m.reach.DeviceFor(m.Engine.Running(), l.Library)
+	if id, ok := element.Exported(v).(string); ok {
+		return m.reach.Device(m.Engine.Running(), id)
+	}
+	return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", convert.Describe(v))
 }
 
 // address implements library.address(name, device?), which returns a BigInt.
@@ -282,9 +289,9 @@ func (m *Module) address(l *Library, call goja.FunctionCall) (goja.Value, error)
 	if err := m.buffers.AllowAddress(name); err != nil {
 		return nil, err
 	}
-	d, err := m.deviceOf(l, call.Argument(1))
+	d, err := m.deviceOf("address", l, call.Argument(1))
 	if err != nil {
-		return nil, err
+		return nil, script.WithLabel(err, l.Label())
 	}
 	at, err := l.Address(m.Engine.Running(), d, name)
 	if err != nil {
@@ -298,15 +305,12 @@ func (m *Module) occupancyNative(k *nativeKernel, call goja.FunctionCall) (goja.
 	const op = "occupancy"
 	o := m.Options.Parse(op, call.Argument(0), "groupSize", "sharedBytes", "device")
 	group, shared, device := o.Extents("groupSize"), o.Integer("sharedBytes"), o.Get("device")
-	if device != nil && m.devices.Of(device) == nil {
-		o.Fail("device must be a device, not %s", convert.Describe(device))
-	}
 	if o.Err != nil {
 		return nil, script.WithLabel(o.Err, k.name)
 	}
-	d, err := m.deviceOf(k.library, device)
+	d, err := m.deviceOf(op, k.library, device)
 	if err != nil {
-		return nil, err
+		return nil, script.WithLabel(err, k.name)
 	}
 	on, err := k.on(m.Engine.Running(), d)
 	if err != nil {
