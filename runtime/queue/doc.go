@@ -27,7 +27,7 @@
 // command reaches an idle lane at once. One goroutine watches: a waiter if there is one, else the worker. It waits for the
 // oldest command in flight and pumps. The queue itself runs host functions on the worker, after the commands before them have
 // finished. It waits for events itself too, and then begins the commands behind them. A cancelled command that has not begun is
-// never handed to the lane; for those in flight the lane is asked to stop. No lock is held during Begin, Flush, Await and Finish of
+// never passed to the lane; for those in flight the lane is asked to stop. No lock is held during Begin, Flush, Await and Finish of
 // a lane.
 //
 // # State
