@@ -22,6 +22,11 @@ func TestBoundsChangeNoResult(t *testing.T) {
 		"String.raw`a\\n${1}` + 'é'.normalize('NFD').length + 'a1b2'.match(/\\d/g)",
 		`JSON.stringify({ a: [1, { b: undefined, c: () => 1 }], d: new Date(0), e: { toJSON: k => k } })`,
 		`JSON.stringify({ a: 1, b: { a: 2, c: 3 } }, ['a', 'b'], 2)`,
+		`const o = { a: 1 }; o.self = o; JSON.stringify([o, { a: 5n, b: 2, self: 1 }].slice(0, 1), ['b', 'a'])`,
+		`let n = 0; JSON.stringify({ toJSON() { return { get b() { return ++n }, get a() { return ++n }, c: ++n } } }, ['a', 'b']) + n`,
+		`const log = []; const list = new Proxy(['b', 1, 'a', Object('c'), 'b', {}, null], { get(t, k) { log.push(String(k)); return t[k] } }); JSON.stringify([Object.create({ b: 1 }), 1, { 1: 2, c: Object(3), a: new Proxy({ c: 4 }, {}), d: 5 }, () => 1, new Map()], list) + log`,
+		`const o = { a: {} }; o.a.a = [o]; try { JSON.stringify(o, ['a']) } catch (e) { e.message }`,
+		`['x'.concat('y', 1, null), [1, null, 'a', [2]].join('-'), String.raw({ raw: ['a', 'b'] }, 1, 2), JSON.stringify({ a: 1 }, [])].join()`,
 		`JSON.stringify([1, { x: 2 }], function (k, v) { return Array.isArray(this) && k === '0' ? 'first' : v })`,
 		`JSON.stringify(undefined) + JSON.stringify('\ud800') + JSON.stringify(Object(1)) + JSON.stringify(null, null, 4)`,
 		`JSON.stringify(JSON.parse('{"a":[1,{"b":"]["}]}', (k, v) => k === 'b' ? v + '!' : v))`,
@@ -162,6 +167,34 @@ func TestWatchedJSON(t *testing.T) {
 		b, berr := bounded.Eval(context.Background(), "p", text)
 		if aerr != nil || berr != nil || a.String() != b.String() {
 			t.Fatalf("%s\n%v %v\n%v %v", text, a, aerr, b, berr)
+		}
+	}
+}
+
+// TestLongResults checks that builtins which join strings refuse results that exceed the memory limit, before they make them.
+func TestLongResults(t *testing.T) {
+	for _, code := range []string{
+		"'a'.concat(...new Array(200).fill('a'.repeat(2 ** 20)))",
+		"new Array(200).fill('a'.repeat(2 ** 20)).join()",
+		"new Array(200).fill('').join('a'.repeat(2 ** 20))",
+		"String(new Array(200).fill('a'.repeat(2 ** 20)))",
+		"String.raw({ raw: new Array(200).fill('a'.repeat(2 ** 20)) })",
+		"String.raw({ raw: new Array(200).fill('') }, ...new Array(200).fill('a'.repeat(2 ** 20)))",
+	} {
+		e, _ := testEngine(t, Options{Limits: Limits{Memory: 64 << 20}})
+		if v, err := e.Eval(t.Context(), "p", "try { "+code+" } catch (e) { e.code }"); err != nil || v.String() != "out-of-memory" {
+			t.Errorf("%s: %.20v, %v", code, v, err)
+		}
+	}
+}
+
+// TestListsOfNames checks the length of the list of names that JSON.stringify gets, also of a proxy that reports any length.
+func TestListsOfNames(t *testing.T) {
+	for _, limits := range []Limits{{}, {Memory: 64 << 20}} {
+		e, _ := testEngine(t, Options{Limits: limits})
+		const code = "try { JSON.stringify({}, new Proxy([], { get: (t, k) => k === 'length' ? 2 ** 50 : 1 })) } catch (e) { e.code }"
+		if v, err := e.Eval(t.Context(), "p", code); err != nil || v.String() != "out-of-resources" {
+			t.Errorf("%v, %v", v, err)
 		}
 	}
 }

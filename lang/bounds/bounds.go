@@ -22,10 +22,11 @@ type Bounds struct {
 	limits Limits
 	// items is the maximum number of elements that one call visits; bytes is the maximum that it allocates.
 	items, bytes uint64
-	unchecked    uint64 // bytes allocated since the last check of the heap
-	depth        int    // current nesting of builtin calls
-	entered      uint   // number of builtin calls
-	missing      error  // error about a constructor that was not found, or nil
+	unchecked    uint64        // bytes allocated since the last check of the heap
+	depth        int           // current nesting of builtin calls
+	entered      uint          // number of builtin calls
+	isArray      goja.Callable // Array.isArray
+	missing      error         // error about a constructor that was not found, or nil
 }
 
 // Limits are the limits of an engine.
@@ -133,11 +134,12 @@ func (b *Bounds) leave() { b.depth-- }
 func (b *Bounds) Functions() error {
 	json := b.vm.GlobalObject().Get("JSON").(*goja.Object)
 	typed := b.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
+	b.isArray, _ = goja.AssertFunction(internals.At(b.vm.GlobalObject(), "Array.isArray"))
 	if !b.limits.Any {
 		b.functions(allocatingFunctions)
 		b.functions(visitingFunctions)
 		b.wrap(typed, "from", checkSourceMemory)
-		b.wrap(json, "stringify", checkNames)
+		b.wrap(json, "stringify", checkNothing) // converted checks it
 		return b.missing
 	}
 	b.functions(boundFunctions)

@@ -138,6 +138,10 @@ func (b *Bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 		c.Arguments[i] = v
 	}
 	switch name {
+	case "stringify":
+		if list := b.list(c.Argument(1)); list != nil {
+			set(1, b.vm.NewArray(b.names(list)...))
+		}
 	case "repeat", "padStart", "padEnd", "flat":
 		if noText(c.This) {
 			break
@@ -180,96 +184,4 @@ func (b *Bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 		}
 	}
 	return c
-}
-
-// json limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
-func (b *Bounds) json() {
-	object := b.vm.GlobalObject().Get("JSON").(*goja.Object)
-	b.wrap(object, "parse", func(b *Bounds, name string, c goja.FunctionCall) {
-		if s, ok := c.Argument(0).(goja.String); ok {
-			if depth := jsonDepth(s.String()); depth > maxDepth {
-				b.fail("stack-overflow", "", "JSON.parse: the text is nested %d deep; %d are allowed", depth, maxDepth)
-			}
-			b.visit("JSON.parse", uint64(s.Length())/8)
-		}
-	})
-	native, ok := internals.NativeOf(object.Get("stringify").(*goja.Object))
-	if !ok {
-		return
-	}
-	fn := *native.Call
-	*native.Call = func(c goja.FunctionCall) goja.Value {
-		b.enter("JSON.stringify")
-		defer b.leave()
-		checkNames(b, "stringify", c)
-		w := &jsonWatch{Bounds: b}
-		replacer, _ := c.Argument(1).(*goja.Object)
-		if replacer != nil {
-			w.replacer, _ = goja.AssertFunction(replacer)
-		}
-		watched := []goja.Value{c.Argument(0), b.vm.ToValue(w.replace), c.Argument(2)}
-		out := fn(goja.FunctionCall{This: c.This, Arguments: watched})
-		if replacer != nil && w.replacer == nil { // with a list of names fewer properties are written
-			return fn(c)
-		}
-		return out
-	}
-}
-
-// A jsonWatch replaces the replacer of JSON.stringify, which is called for every value.
-type jsonWatch struct {
-	*Bounds
-	replacer goja.Callable
-	holders  []*goja.Object // enclosing objects, outermost first
-	visited  uint64
-}
-
-func (w *jsonWatch) replace(c goja.FunctionCall) goja.Value {
-	holder, _ := c.This.(*goja.Object)
-	for len(w.holders) > 0 && w.holders[len(w.holders)-1] != holder {
-		w.holders = w.holders[:len(w.holders)-1]
-	}
-	w.visited++
-	if w.visited%1024 == 0 {
-		w.visit("JSON.stringify", w.visited)
-		w.host.Poll()
-	}
-	v := c.Argument(1)
-	if w.replacer != nil {
-		var err error
-		if v, err = w.replacer(c.This, c.Arguments...); err != nil {
-			w.host.Throw(err)
-		}
-	}
-	if o, ok := v.(*goja.Object); ok {
-		if len(w.holders) >= maxDepth {
-			w.fail("stack-overflow", "", "JSON.stringify: data is nested more than %d deep", maxDepth)
-		}
-		if len(w.holders) == 0 {
-			w.holders = append(w.holders, holder)
-		}
-		w.holders = append(w.holders, o)
-	}
-	return v
-}
-
-// jsonDepth returns the maximum nesting depth of the brackets in a JSON text.
-func jsonDepth(text string) int {
-	depth, deepest := 0, 0
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
-			depth++
-			deepest = max(deepest, depth)
-		case c == ']' || c == '}':
-			depth--
-		}
-	}
-	return deepest
 }

@@ -48,9 +48,10 @@ var boundFunctions = []boundList{
 		"find", "findIndex", "findLast", "findLastIndex",
 	}, checkLength},
 	{[]string{"Array", "prototype"}, []string{
-		"fill", "join", "toLocaleString", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
+		"fill", "toLocaleString", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
 		"toReversed", "toSorted", "toSpliced", "with",
 	}, checkCopy},
+	{[]string{"Array", "prototype"}, []string{"join"}, checkJoin},
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 	{[]string{"Array"}, []string{"from"}, checkSourceLength},
 	{[]string{"Object"}, []string{"fromEntries"}, checkSourceLength},
@@ -64,10 +65,11 @@ var boundFunctions = []boundList{
 	{[]string{"Promise"}, []string{"all", "allSettled", "any", "race"}, checkSourceLength},
 	{[]string{"String", "prototype"}, []string{"repeat"}, checkRepeat},
 	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
+	{[]string{"String", "prototype"}, []string{"concat"}, checkConcat},
 	{[]string{"String", "prototype"}, []string{"split", "match", "matchAll"}, checkPieces},
 	{[]string{"String", "prototype"}, []string{"replace", "replaceAll"}, checkReplace},
 	{[]string{"String", "prototype"}, []string{"normalize"}, checkNormalize},
-	{[]string{"String"}, []string{"raw"}, checkRaw},
+	{[]string{"String"}, []string{"raw"}, checkRawTexts},
 	{[]string{"ArrayBuffer", "prototype"}, []string{"slice"}, checkNothing},
 }
 
@@ -196,15 +198,6 @@ func checkKeys(b *Bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// checkNames checks the list of property names passed to JSON.stringify.
-func checkNames(b *Bounds, name string, c goja.FunctionCall) {
-	if list, ok := c.Argument(1).(*goja.Object); ok && list.ClassName() == "Array" {
-		n := lengthOf(list)
-		b.visit(name, n)
-		b.Allocate(name, product(n, 4*itemSize))
-	}
-}
-
 // Spread returns the function that checks a value before a spread and returns it. An array-like object may report any length.
 func (b *Bounds) Spread() goja.Value {
 	return b.vm.ToValue(func(c goja.FunctionCall) goja.Value {
@@ -325,6 +318,27 @@ func checkPad(b *Bounds, name string, c goja.FunctionCall) {
 // noText reports whether a method of strings throws for this before it converts its arguments.
 func noText(this goja.Value) bool { return goja.IsUndefined(this) || goja.IsNull(this) }
 
+func checkConcat(b *Bounds, name string, c goja.FunctionCall) {
+	b.Allocate(name, textLength(c.This)+textLengths(c.Arguments))
+}
+
+// checkJoin also counts the characters of the strings in an array.
+func checkJoin(b *Bounds, name string, c goja.FunctionCall) {
+	checkCopy(b, name, c)
+	array, _ := c.This.(*goja.Object)
+	if values, ok := internals.ArrayValues(array); ok {
+		b.Allocate(name, textLengths(values)+product(uint64(len(values)), textLength(c.Argument(0))))
+	}
+}
+
+// textLengths returns the sum of the lengths of the strings among values.
+func textLengths(values []goja.Value) (sum uint64) {
+	for _, v := range values {
+		sum += textLength(v)
+	}
+	return sum
+}
+
 func checkPieces(b *Bounds, name string, c goja.FunctionCall) {
 	const pieceSize = 2 * itemSize
 	n := textLength(c.This)
@@ -361,12 +375,28 @@ func checkNormalize(b *Bounds, name string, c goja.FunctionCall) {
 	b.Allocate(name, product(textLength(c.This), growth))
 }
 
-func checkRaw(b *Bounds, name string, c goja.FunctionCall) {
-	if o, ok := c.Argument(0).(*goja.Object); ok {
-		if raw := o.Get("raw"); raw != nil {
-			b.visit(name, lengthOf(raw))
-		}
+func checkRaw(b *Bounds, name string, c goja.FunctionCall) { b.raw(name, c) }
+
+// checkRawTexts also counts the characters of the strings in an array.
+func checkRawTexts(b *Bounds, name string, c goja.FunctionCall) {
+	if values, ok := internals.ArrayValues(b.raw(name, c)); ok {
+		b.Allocate(name, textLengths(values)+textLengths(c.Arguments[1:]))
 	}
+}
+
+// raw checks the number of texts that String.raw joins. It returns the array-like object that has them, or nil.
+func (b *Bounds) raw(name string, c goja.FunctionCall) *goja.Object {
+	o, ok := c.Argument(0).(*goja.Object)
+	if !ok {
+		return nil
+	}
+	raw := o.Get("raw")
+	if raw == nil {
+		return nil
+	}
+	b.visit(name, lengthOf(raw))
+	list, _ := raw.(*goja.Object)
+	return list
 }
 
 // product multiplies two numbers and saturates on overflow.
