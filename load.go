@@ -201,7 +201,7 @@ func FromScript(e *Engine, path string) Source {
 			if !f.IsSimplePointer() { // else the value would be stored in the variable of the defaults
 				one.Elem().Set(f.Of(to))
 			}
-			if err := v.Decode(ctx, one.Interface()); err != nil {
+			if err := v.decode(ctx, one.Interface(), convert.DecodeApart); err != nil { // others hold the pointers of the defaults
 				kind, _ := v.Kind(ctx) // else unknown, which is no kind
 				failed = append(failed, misfitOf(f, fields, v.place(path), kind, err))
 				continue

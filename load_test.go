@@ -476,6 +476,53 @@ func TestGoValues(t *testing.T) {
 	}
 }
 
+// side is "L" or "R", and left or right in texts.
+type side string
+
+func (s *side) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "left", "right":
+		*s = side(strings.ToUpper(string(text[:1])))
+		return nil
+	}
+	return errors.New("write left or right")
+}
+
+// TestKeysOfTexts checks that every source passes the names of a map to the method UnmarshalText of its keys.
+func TestKeysOfTexts(t *testing.T) {
+	type settings struct {
+		Sides  map[side]int
+		Hidden map[side]int `orepl:"hidden,secret"`
+	}
+	e := engine(t, open(t), orepl.EngineOptions{})
+	variables := func(value string) orepl.Source {
+		t.Setenv("KEYS_SIDES", value)
+		return orepl.FromEnvironment("KEYS")
+	}
+	for _, c := range []struct {
+		source orepl.Source
+		want   string // part of the error
+	}{
+		{orepl.FromScript(e, write(t, "s.js", "export const sides = { left: 1, right: 2 }")), ""},
+		{orepl.FromScript(e, write(t, "w.js", "export const sides = { up: 1 }")), "sides.up: the name does not fit: write left or right"},
+		{orepl.FromValues("v", map[string]any{"sides": map[string]int{"left": 1, "right": 2}}, nil), ""},
+		{orepl.FromValues("v", map[string]any{"sides": map[string]int{"up": 1}}, nil), "up: the name does not fit: write left or right"},
+		{orepl.FromValues("v", map[string]any{"hidden": map[string]int{"up": 1}}, nil), "v: hidden: a name is refused; the value is secret and not shown"},
+		{orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), []string{"-sides=left=1", "-sides=right=2"}), ""},
+		{variables("up=1"), "up: the name does not fit: write left or right"},
+	} {
+		s, err := orepl.Load(t.Context(), settings{}, c.source)
+		switch {
+		case c.want != "":
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		case err != nil || !reflect.DeepEqual(s.Value.Sides, map[side]int{"L": 1, "R": 2}):
+			t.Errorf("%v: %v", s, err)
+		}
+	}
+}
+
 type chain struct {
 	Size int
 	Next *chain
@@ -521,6 +568,16 @@ func TestDefaultsStay(t *testing.T) {
 		} else if text := s.Markdown(); !strings.Contains(text, "| `group.size` | number \\| bigint | `1` |") {
 			t.Errorf("%s: the default is not that of the program:\n%s", name, text)
 		}
+	}
+	size, other := 1, 2
+	nested := struct {
+		Pair  [2]*int
+		Rows  [1]struct{ Size *int }
+		Chain *struct{ Sizes [1]*int }
+	}{[2]*int{&size, &other}, [1]struct{ Size *int }{{&size}}, &struct{ Sizes [1]*int }{[1]*int{&other}}}
+	path := write(t, "n.js", "export const pair = [7, 8], rows = [{ size: 9 }], chain = { sizes: [10] }")
+	if s, err := orepl.Load(t.Context(), nested, orepl.FromScript(e, path)); err != nil || size != 1 || other != 2 || *s.Value.Pair[0] != 7 || *s.Value.Rows[0].Size != 9 || *s.Value.Chain.Sizes[0] != 10 {
+		t.Errorf("pointers in arrays: %d, %d, %v, %v", size, other, s, err)
 	}
 	ring := &chain{Size: 1}
 	ring.Next = ring

@@ -245,7 +245,14 @@ func assignMap(v reflect.Value, values map[string]any, secret bool) error {
 			}
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		all.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), one)
+		key, err := convert.Key(name, t.Key())
+		switch {
+		case err != nil && secret:
+			return errors.New("a name is refused; the value is secret and not shown")
+		case err != nil:
+			return fmt.Errorf("%s: the name does not fit: %w", name, err)
+		}
+		all.SetMapIndex(key, one)
 	}
 	v.Set(all)
 	return nil

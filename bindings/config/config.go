@@ -343,7 +343,11 @@ func setMap(v reflect.Value, text string) error {
 		if err := set(one, strings.TrimSpace(value)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		all.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), one)
+		key, err := convert.Key(name, t.Key())
+		if err != nil {
+			return fmt.Errorf("%s: the name does not fit: %w", name, err)
+		}
+		all.SetMapIndex(key, one)
 	}
 	v.Set(all)
 	return nil

@@ -392,6 +392,8 @@ func TestFunc(t *testing.T) {
 	set("add", func(a, b int) int { return a + b }, Func)
 	set("join", func(sep string, parts ...string) string { return strings.Join(parts, sep) }, Func)
 	set("fail", func(ctx context.Context) error { return errors.New("refused: " + fmt.Sprint(ctx.Err())) }, Func)
+	set("sum", func(of map[side]int) map[side]int { return of }, Func)
+	set("day", func(at time.Time) int { return at.Day() }, Func)
 	set("optional", func(o *stage) bool { return o == nil }, Func)
 	set("later", func(ctx context.Context, s stage) (stage, error) { s.Size++; return s, ctx.Err() }, AsyncFunc)
 	for script, want := range map[string]string{
@@ -401,6 +403,12 @@ func TestFunc(t *testing.T) {
 		"(await later({ size: 4 })).size": "5",
 		"(() => { try { fail() } catch (e) { return e.message } })()":                         "refused: <nil>",
 		"(() => { try { add(1, 'x') } catch (e) { return e.message } })()":                    `add: argument 2 expected an integer, not the string "x"`,
+		"(() => { try { join('-', Symbol('a')) } catch (e) { return e.message } })()":         "join: argument 2 expected a string, not a symbol",
+		"(() => { try { sum({ nowhere: 1 }) } catch (e) { return e.message } })()":            `sum: argument 1 .nowhere: the name does not fit: ParseSide("nowhere")`,
+		"(() => { try { day('zz') } catch (e) { return e.message } })()":                      "day: argument 1 expected a Date or a time such as '2020-01-02T15:04:05Z', not the string \"zz\"",
+		"day('2020-01-02T15:04:05Z')":                                                         "2",
+		"JSON.stringify(sum({ left: 1, right: 2 }))":                                          `{"left":1,"right":2}`,
+		"JSON.stringify(sum(new Map([['left', 3]])))":                                         `{"left":3}`,
 		"(() => { try { add(1) } catch (e) { return e.message } })()":                         "add: argument 2 expected an integer, not undefined",
 		"(() => { try { add(1, 2, 3) } catch (e) { return e.message } })()":                   "add: argument 3 is one too many",
 		"(() => { try { optional({ sice: 1 }) } catch (e) { return e.message + e.hint } })()": "optional: argument 1 .sice: there is no field for itdid you mean size?",
@@ -410,6 +418,22 @@ func TestFunc(t *testing.T) {
 			t.Errorf("%s: %v %v, expected %s", script, v, err, want)
 		}
 	}
+}
+
+// side is "L" or "R", and left or right in texts.
+type side string
+
+func (s *side) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "left", "right":
+		*s = side(strings.ToUpper(string(text[:1])))
+		return nil
+	}
+	return fmt.Errorf("ParseSide(%q)", text)
+}
+
+func (s side) MarshalText() ([]byte, error) {
+	return []byte(map[side]string{"L": "left", "R": "right"}[s]), nil
 }
 
 func TestFuncRefuses(t *testing.T) {

@@ -60,11 +60,21 @@ func DecodeSome(vm *goja.Runtime, exports goja.Value, dst any) error {
 	return (&decoder{vm: vm, module: true, some: true}).run(exports, target.Elem())
 }
 
+// DecodeApart is Decode for a destination whose pointers others hold. It replaces them by pointers to copies.
+func DecodeApart(vm *goja.Runtime, v goja.Value, dst any) error {
+	target := reflect.ValueOf(dst)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return errDestination
+	}
+	return (&decoder{vm: vm, apart: true}).run(v, target.Elem())
+}
+
 type decoder struct {
 	vm     *goja.Runtime
 	depth  int
 	module bool // the value is a module's exports object
 	some   bool // properties may be missing
+	apart  bool // pointers in the destination are replaced: others may hold them
 	during bool // the value is used only during a call of the script, so a function may be called
 }
 
@@ -110,6 +120,10 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 		if dst.IsNil() {
 			dst.Set(reflect.New(t.Elem()))
+		} else if d.apart {
+			own := reflect.New(t.Elem())
+			own.Elem().Set(dst.Elem()) // properties may be missing
+			dst.Set(own)
 		}
 		return d.value(v, dst.Elem(), at)
 	case t.Kind() == reflect.Interface && t.NumMethod() == 0:
@@ -274,6 +288,9 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 		return at.fail("expected a string, not %s", Describe(v))
 	}
 	if err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
+		if dst.Type() == typeTime { // whose texts are for programmers
+			return at.fail("expected a Date or a time such as '2020-01-02T15:04:05Z', not %s", Describe(v))
+		}
 		return at.fail("%v", err)
 	}
 	return nil
@@ -387,13 +404,28 @@ func (d *decoder) mapping(v goja.Value, dst reflect.Value, at *path) *Error {
 	if t.Key().Kind() != reflect.String {
 		return at.fail("a Go map must have strings as keys, not %s", t.Key())
 	}
-	for _, key := range o.Keys() {
-		if err := put(reflect.ValueOf(key).Convert(t.Key()), o.Get(key), key); err != nil {
+	for _, name := range o.Keys() {
+		key, wrong := Key(name, t.Key())
+		if wrong != nil {
+			return (&path{at, name}).fail("the name does not fit: %v", wrong)
+		}
+		if err := put(key, o.Get(name), name); err != nil {
 			return err
 		}
 	}
 	dst.Set(made)
 	return nil
+}
+
+// Key returns the key of a Go map for a name. A key type with the method UnmarshalText reads the name, and may refuse it. The kind of
+// other key types must be string.
+func Key(name string, t reflect.Type) (reflect.Value, error) {
+	key := reflect.New(t)
+	if text, ok := key.Interface().(encoding.TextUnmarshaler); ok {
+		err := text.UnmarshalText([]byte(name))
+		return key.Elem(), err
+	}
+	return reflect.ValueOf(name).Convert(t), nil
 }
 
 func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {

@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/typedarray"
 )
 
@@ -204,11 +205,19 @@ func (c *encoder) mapping(x reflect.Value, at *path) (goja.Value, error) {
 	keys := x.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	for _, key := range keys {
-		v, err := c.value(x.MapIndex(key), &path{at, key.String()})
+		name := key.String()
+		if own, ok := key.Interface().(encoding.TextMarshaler); ok {
+			text, err := own.MarshalText()
+			if err != nil {
+				return nil, err
+			}
+			name = string(text)
+		}
+		v, err := c.value(x.MapIndex(key), &path{at, name})
 		if err != nil {
 			return nil, err
 		}
-		if err := o.Set(key.String(), v); err != nil {
+		if err := internals.Define(o, name, v); err != nil {
 			return nil, err
 		}
 	}
@@ -226,7 +235,7 @@ func (c *encoder) structure(x reflect.Value, at *path) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := o.Set(f.name, v); err != nil {
+		if err := internals.Define(o, f.name, v); err != nil {
 			return nil, err
 		}
 	}

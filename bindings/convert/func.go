@@ -192,6 +192,9 @@ func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
 	default:
 		return reflect.Value{}, false
 	}
+	if _, isSymbol := v.(*goja.Symbol); isSymbol { // whose ExportType is string
+		return reflect.Value{}, false
+	}
 	switch x := internals.Export(v).(type) {
 	case string:
 		return reflect.ValueOf(x), true

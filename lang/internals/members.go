@@ -26,6 +26,12 @@ func NewFunction(vm *goja.Runtime, name string, call func(goja.FunctionCall) goj
 	return newNativeFunc(vm, call, unistring.NewFromString(name), 0)
 }
 
+// Define makes an own property that is writable, enumerable and configurable. Unlike [goja.Object.Set] it calls no setter of a
+// prototype, and __proto__ is a name like others.
+func Define(o *goja.Object, name string, v goja.Value) error {
+	return o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}
+
 // NewObject returns an object whose properties are made when they are first used, as the interpreter makes those of builtins.
 // define(o, at) defines a property with the name names[at] on o, another object. Of equal names the last counts, in the place
 // of the first.
