@@ -20,6 +20,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/process/input"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // Module returns the module 'process'.
@@ -110,7 +111,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	o.Set("argv", vm.NewArray(argv...))
 	env := vm.NewObject()
 	for _, name := range slices.Sorted(maps.Keys(opts.Env)) {
-		if err := env.Set(name, opts.Env[name]); err != nil {
+		if err := internals.Define(env, name, vm.ToValue(opts.Env[name])); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,7 @@ func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			_ = o.Set(at.Name, v) // cannot fail on a new plain object
+			_ = internals.Define(o, at.Name, v) // cannot fail on a new plain object
 		}
 		return o, nil
 	}

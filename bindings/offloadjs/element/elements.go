@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -328,7 +329,7 @@ func recordValue(vm *goja.Runtime, r *ir.Record, data []byte) goja.Value {
 	o := vm.NewObject()
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		_ = o.Set(f.Name, FieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // cannot fail on a new plain object
+		_ = internals.Define(o, f.Name, FieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // cannot fail on a new plain object
 	}
 	return o
 }

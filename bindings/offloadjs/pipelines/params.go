@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -115,7 +116,7 @@ func (p *Pipeline) setParams(in []Input) (wrong []misfit) {
 		} else if err = at.param.Check(got); err != nil {
 			wrong = append(wrong, misfit{at.name, p.fail("the parameter %q %v", at.name, err)})
 		}
-		_ = p.io.Set(at.name, v) // cannot fail on a plain object
+		_ = internals.Define(p.io, at.name, v) // cannot fail on a plain object
 	}
 	return wrong
 }
@@ -131,7 +132,7 @@ func (p *Pipeline) setNumbers(in []Input) (wrong []misfit) {
 		if err := at.bits(v); err != nil {
 			wrong = append(wrong, misfit{at.name, p.fail("the input %q: %v", at.name, err)})
 		}
-		_ = p.io.Set(at.name, v) // cannot fail on a plain object
+		_ = internals.Define(p.io, at.name, v) // cannot fail on a plain object
 	}
 	return wrong
 }

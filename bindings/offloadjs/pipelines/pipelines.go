@@ -26,6 +26,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -252,7 +253,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	at.shape = slices.Clone(dims)
 	at.object = p.m.buffers.ObjectOf(b, at.elem, false)
 	at.buffer = p.m.buffers.Of(at.object)
-	return p.io.Set(at.name, at.object)
+	return internals.Define(p.io, at.name, at.object)
 }
 
 // shape computes the extents of an output or temporary for the inputs of this run, and makes its buffer have them; see ensure.
