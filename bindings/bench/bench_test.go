@@ -273,6 +273,7 @@ func TestMistakes(t *testing.T) {
 		{"await bench('x', () => {}, { clock: 'device' })", "needs a function that returns an event", "launch"},
 		{"await bench('x', () => { kernel(g => {}).launch({ size: 1 }) })", "returns nothing, so that only the time to queue it", "return the event of"},
 		{"await bench('x', () => { kernel(g => {}).launch({ size: 1 }); device().readings }, {})", "returns nothing, so that only the time to queue it", "return the event of"},
+		{"let e = kernel(g => {}).launch({ size: 1 }); await bench('x', () => { const last = e; e = undefined; return last })", "the function returned an event in its first call and undefined in a later one", "or write clock: 'host'"},
 		{"await bench('x', () => {}, { thresholds: 2 })", "thresholds must be an object", "{ thresholds: { median: 2 } }"},
 		{"await bench('x', () => {}, { thresholds: { medain: 2 } })", `there is no threshold "medain"`, "did you mean median? thresholds are of median, low,"},
 		{"await bench('x', () => {}, { thresholds: { median: '<2' } })", "the threshold of median must be a number greater than 0, not <2", ""},

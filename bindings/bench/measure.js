@@ -92,6 +92,9 @@
       last = fn()
       if (!isEvent(last) && typeof last?.then === 'function') last = await last
     }
+    if (queue !== undefined && !isEvent(last)) {
+      fail(`the function returned an event in its first call and ${kindOf(last)} in a later one`, "return the event of a launch in each call, or write clock: 'host'")
+    }
     const value = isEvent(last) ? await last : last
     const elapsed = queue === undefined ? now() - start : last.elapsedSince(mark) / 1e6
     keep?.(value)
@@ -158,6 +161,7 @@
     if (plan.roofline !== undefined && (typeof plan.roofline !== 'object' || plan.roofline === null)) {
       fail(`roofline must be an object with the rates of the device, not ${kindOf(plan.roofline)}`, "write { gigabytesPerSecond: 20, gigaflops: 100 }, or await roofline('cpu') from 'suites'")
     }
+    if (plan.roofline !== undefined && rates.every(key => Number.isNaN(plan.roofline[key]))) plan.roofline = undefined // the filter left its benchmarks out
     if (plan.roofline !== undefined) for (const key of rates) positive(plan.roofline, key, undefined, Number.MIN_VALUE)
     for (const name of ['before', 'verify', 'filter', 'setup', 'teardown']) {
       if (options[name] !== undefined && typeof options[name] !== 'function') fail(`${name} must be a function, not ${typeof options[name]}`)

@@ -156,6 +156,15 @@
     })
   }
 
+  // arrange puts the rows of a sweep among the results, from the place of the one that was measured first. Other results may be between
+  // them: those that its functions measured, and those of calls that ran at the same time.
+  function arrange(rows) {
+    const own = new Set(rows), at = results.findIndex(r => own.has(r))
+    if (at < 0) return
+    const others = results.slice(at).filter(r => !own.has(r))
+    results.splice(at, Infinity, ...rows, ...others)
+  }
+
   async function sweep(name, options, ...rest) {
     const called = caller()
     if (rest.length > 0) fail('sweep takes a name and options, and nothing else', "write one object, as in sweep('name', { axes: { n: [1, 2] }, run: (state, { n }) => …, repeats: 5 })")
@@ -187,7 +196,7 @@
       return s
     }
     const subjectsOf = points.map(p => variants.map(([variant, fn]) => subjectAt(p, variant, fn)))
-    const begun = results.length, rows = new Map(), spoilt = warner(called, name)
+    const rows = new Map(), spoilt = warner(called, name)
     const order = points.map((p, i) => ({ ...p, i }))
     const seed = setting('shuffle', {})
     if (seed !== undefined && seed !== false) shuffle(order, Number(seed))
@@ -201,7 +210,7 @@
     }
     spoilt.end()
     const sorted = points.flatMap((_, i) => rows.get(i))
-    results.splice(begun, Infinity, ...sorted.filter(r => !r.skipped))
+    arrange(sorted.filter(r => !r.skipped))
     return sorted
   }
 
@@ -235,6 +244,18 @@
     return Array.from({ length: count }, (_, i) => from + i * step)
   }
 
+  // seriesOf returns the name of a row's series over an axis. taken has the series so far by name, with what tells their rows apart. If
+  // the values of two series read alike, the names of the parameters are added.
+  function seriesOf(r, axis, taken) {
+    const others = Object.entries(r.params).filter(([key]) => key !== axis)
+    const identity = JSON.stringify([r.group, others, r.variant])
+    const named = list => [r.group, ...list, r.variant].filter(part => part !== undefined).join(' ')
+    const plain = named(others.map(([, v]) => String(v))), long = named(others.map(([key, v]) => `${key}=${v}`))
+    const name = [plain, long].find(text => (taken.get(text) ?? identity) === identity) ?? identity
+    taken.set(name, identity)
+    return name
+  }
+
   // curves returns a value of results as series over an axis, for plot: one series per combination of the other parameters.
   function curves(rows, axis, value = 'median') {
     checkRows('curves', rows, "as in curves(await sweep(…), 'n')")
@@ -243,11 +264,10 @@
     if (done.length > 0 && done.every(r => typeof r[value] !== 'number')) fail(`no row has ${value}`, ofMissing[value])
     if (!rows.some(r => r.params?.[axis] !== undefined)) fail(`no row has the parameter "${axis}"`, `the parameters are ${Object.keys(rows[0]?.params ?? {}).join(', ') || 'none'}`)
     const x = [...new Set(rows.map(r => r.params?.[axis]))].filter(v => v !== undefined)
-    const series = {}, error = {}, measured = rows.filter(r => !r.skipped)
+    const series = {}, error = {}, measured = rows.filter(r => !r.skipped), taken = new Map()
     for (const r of measured.length > 0 ? measured : rows) {
       if (r.params?.[axis] === undefined) continue
-      const others = Object.entries(r.params).filter(([key]) => key !== axis).map(([, v]) => String(v))
-      const key = [r.group, ...others, r.variant].filter(part => part !== undefined).join(' ')
+      const key = seriesOf(r, axis, taken)
       series[key] ??= x.map(() => NaN)
       error[key] ??= { low: x.map(() => NaN), high: x.map(() => NaN) }
       const i = x.indexOf(r.params[axis])

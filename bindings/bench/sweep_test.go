@@ -300,6 +300,37 @@ for (const seed of [1, 1, 2]) {
 	}
 }
 
+// TestResults checks that sweeps keep the results of measurements that their functions make, and of those at the same time.
+func TestResults(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep, compare } from 'bench'
+const pause = () => new Promise(resolve => setTimeout(resolve, 1)), few = { repeats: 2, warmup: 0, minTime: 0 }
+await sweep('a', { axes: { n: [1, 2] }, setup: () => bench('inner', () => {}, few), run() {}, ...few })
+console.log(results.map(r => r.name).join(' '))
+await Promise.all([
+  sweep('b', { axes: { n: [1, 2, 3] }, run: pause, ...few }), sweep('c', { axes: { n: [1, 2] }, run: pause, ...few }),
+  bench('d', pause, few), compare('e', { x: pause, y: pause }, few),
+])
+console.log(results.slice(4).map(r => r.name).sort().join(' '))
+console.log(results.filter(r => r.group === 'b').map(r => r.name).join(' '))`)
+	const want = "inner a/n=1 a/n=2 inner\nb/n=1 b/n=2 b/n=3 c/n=1 c/n=2 d e/x e/y\nb/n=1 b/n=2 b/n=3\n"
+	if err != nil || out != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestCurvesOfLikeValues checks that values of two parameters that read alike with a space between are different series.
+func TestCurvesOfLikeValues(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep, curves } from 'bench'
+const rows = await sweep('s', { axes: { n: [1, 2], a: ['x y', 'x'], b: ['z', 'y z'] }, run() {}, repeats: 1, warmup: 0, minTime: 0 })
+const { series, error } = curves(rows, 'n')
+for (const [name, values] of Object.entries(series)) console.log(name, values.every((v, i) => v >= 0 && error[name].low[i] <= v))`)
+	if want := "s x y z true\ns x y y z true\ns x z true\ns a=x b=y z true\n"; err != nil || out != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestWarningsOfSweeps checks that rows without times are warned of: the first one with its reason, all in one line at the end, and
 // again for each sweep of a loop.
 func TestWarningsOfSweeps(t *testing.T) {

@@ -170,7 +170,8 @@ func (r *reader) reduce() {
 	}
 }
 
-// roofline parses the option roof, and adds the line of the greatest rate for each intensity.
+// roofline parses the option roof, and adds the line of the greatest rate for each intensity. There is no line if neither rate was
+// measured.
 func (r *reader) roofline() {
 	v, c := r.option("roof"), r.c
 	if v == nil {
@@ -183,6 +184,8 @@ func (r *reader) roofline() {
 		peak, _ = number(property(o, "gigaflops"))
 	}
 	switch {
+	case ok && math.IsNaN(bandwidth) && math.IsNaN(peak):
+		return
 	case !(bandwidth > 0) || !(peak > 0) || !isFinite(bandwidth) || !isFinite(peak):
 		r.Fail("options", "must have { gigabytesPerSecond, gigaflops } as roof, as roofline of the module 'suites' returns, not %s", convert.Describe(v))
 		return

@@ -30,7 +30,7 @@ interface PlotOptions {
   labels?: readonly string[]
   /** The number of bins of a histogram. Default: by the rule of Freedman and Diaconis. */
   bins?: number
-  /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. */
+  /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. Rates that are NaN draw nothing. */
   roof?: { gigabytesPerSecond: number; gigaflops: number }
   /** The axes with a logarithmic scale, on which values that are not positive are an error. */
   log?: 'x' | 'y' | 'xy'

@@ -126,14 +126,19 @@ type Change struct {
 // relative change that counts.
 func (h *History) Trends(noise float64) (trends []Trend) {
 	newest := h.Runs[len(h.Runs)-1]
-	for _, r := range newest.Results() {
+	partners := make([][]*record.Result, len(h.Runs))
+	for i, run := range h.Runs {
+		partners[i] = newest.Partners(run)
+	}
+	for at, r := range newest.Results() {
 		t := Trend{Name: r.Name, Newest: math.NaN()}
-		for _, run := range h.Runs {
-			for _, other := range run.Results() {
-				if m := float64(other.Median); other.Name == r.Name && m > 0 && !math.IsInf(m, 0) {
-					t.Medians, t.Runs = append(t.Medians, m), append(t.Runs, run)
-					break
-				}
+		for i, run := range h.Runs {
+			other := partners[i][at]
+			if other == nil || !other.Counts() {
+				continue
+			}
+			if m := float64(other.Median); m > 0 && !math.IsInf(m, 0) {
+				t.Medians, t.Runs = append(t.Medians, m), append(t.Runs, run)
 			}
 		}
 		points := stats.ChangePoints(t.Medians, noise)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,25 @@ func TestTrends(t *testing.T) {
 	}
 	if _, err := history.Load(dir); err == nil || !strings.Contains(err.Error(), "20270101.json") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestNames keeps runs of two scripts with a benchmark of one name, which are wrong in one run. Each has a course of its own.
+func TestNames(t *testing.T) {
+	h := &history.History{}
+	for i := range 5 {
+		a, b := run(i, 1), run(i, 8)
+		b.Files[0].Name = "b.js"
+		a.Files = append(a.Files, b.Files...)
+		if i == 2 {
+			b.Files[0].Results[0].Wrong = "verify returned false"
+		}
+		h.Runs = append(h.Runs, a)
+	}
+	for i, want := range [][]float64{{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {8, 8, 8, 8}, {1, 1, 1, 1, 1}} {
+		if got := h.Trends(0.01)[i].Medians; !slices.Equal(got, want) {
+			t.Errorf("the trend %d has the medians %v, not %v", i, got, want)
+		}
 	}
 }
 

@@ -84,14 +84,21 @@ func (r *Run) count() map[string]int {
 // index returns the keys of a run's results, in order, and the results. unique reports whether a name suffices.
 func (r *Run) index(unique func(name string) bool) (keys []key, by map[key]*Result) {
 	by = map[key]*Result{}
+	count, seen := map[key]int{}, map[key]int{} // by file and name, since a script may run several times
+	for i := range r.Files {
+		for name, n := range r.Files[i].count() {
+			count[key{name: name, file: r.Files[i].Name}] += n
+		}
+	}
 	for i := range r.Files {
 		f := &r.Files[i]
-		count, seen := f.count(), map[string]int{}
 		for j := range f.Results {
 			k := key{name: f.Results[j].Name}
 			if !unique(k.name) {
-				k.file, k.nth, k.of = f.Name, seen[k.name], count[k.name]
-				seen[k.name]++
+				k.file = f.Name
+				of := k
+				k.nth, k.of = seen[of], count[of]
+				seen[of]++
 			}
 			keys, by[k] = append(keys, k), &f.Results[j]
 		}
@@ -118,7 +125,7 @@ func Compare(old, fresh *Run, noise float64) Comparison {
 // CompareRuns compares runs of two programs that ran in turn, olds[i] beside fresh[i], by the medians of their results. The
 // runs that it returns have the samples of all runs.
 func CompareRuns(olds, fresh []*Run, noise float64) (old, now *Run, c Comparison) {
-	old, now = Merge(olds), Merge(fresh)
+	old, now = mergeTurns(olds), mergeTurns(fresh)
 	c = pair(old, now)
 	rows := make([]stats.Row, len(c.Changes))
 	for i, ch := range c.Changes {
@@ -135,49 +142,8 @@ func (c *Comparison) take(rows []stats.Comparison) {
 	}
 }
 
-// Merge returns a copy of the first of several runs of the same scripts, with the samples of all of them. A result of another
-// run counts if it has the same place and name. There must be a run. The copy's share of other programs is the largest of the
-// shares.
-func Merge(runs []*Run) *Run {
-	whole := *runs[0]
-	whole.Files = slices.Clone(whole.Files)
-	for _, run := range runs {
-		whole.Machine.Others = max(whole.Machine.Others, run.Machine.Others)
-	}
-	for f := range whole.Files {
-		file := &whole.Files[f]
-		file.Results = slices.Clone(file.Results)
-		for i := range file.Results {
-			r := &file.Results[i]
-			r.Times, r.medians = nil, nil
-			for _, run := range runs {
-				if f < len(run.Files) && i < len(run.Files[f].Results) && run.Files[f].Results[i].Name == r.Name {
-					part := &run.Files[f].Results[i]
-					r.Times = append(r.Times, part.Times...)
-					r.medians = append(r.medians, float64(part.Median))
-				}
-			}
-			r.summarize()
-		}
-	}
-	return &whole
-}
-
-// summarize computes the times of a result from its samples, and scales its rates to the new median.
-func (r *Result) summarize() {
-	s := stats.Summarize(r.Times)
-	if r.GigabytesPerSecond > 0 {
-		r.GigabytesPerSecond *= float64(r.Median) / s.Median
-	}
-	if r.Gigaflops > 0 {
-		r.Gigaflops *= float64(r.Median) / s.Median
-	}
-	r.Median, r.Low, r.High, r.Least, r.Most = Number(s.Median), Number(s.Low), Number(s.High), Number(s.Least), Number(s.Most)
-	r.Deviation, r.Outliers, r.Modes, r.Samples = Number(s.Deviation), s.Outliers, s.Modes, len(r.Times)
-}
-
-// counts reports whether the result has samples of a function that neither failed nor computed a wrong result.
-func (r *Result) counts() bool { return len(r.Times) > 0 && r.Failed == "" && r.Wrong == "" }
+// Counts reports whether the result has samples of a function that neither failed nor computed a wrong result.
+func (r *Result) Counts() bool { return len(r.Times) > 0 && r.Failed == "" && r.Wrong == "" }
 
 // pair pairs the results of two runs by their names.
 func pair(old, fresh *Run) Comparison {
@@ -195,7 +161,7 @@ func pair(old, fresh *Run) Comparison {
 			}
 		case o == nil:
 			c.Added = append(c.Added, k.name)
-		case o.counts() && n.counts():
+		case o.Counts() && n.Counts():
 			c.Changes = append(c.Changes, Change{Name: k.name, Old: o, New: n})
 		default:
 			c.Without = append(c.Without, k.name)
@@ -301,7 +267,10 @@ func value(r *Result, metric string) (float64, bool) {
 }
 
 // Failure says that a result meets a condition.
-type Failure struct{ Name, Text string }
+type Failure struct {
+	Result *Result // of the run
+	Text   string
+}
 
 // Failures returns the results that meet the condition. A change counts only if the samples differ.
 func (c Condition) Failures(run *Run, comparison Comparison) (list []Failure) {
@@ -314,14 +283,17 @@ func (c Condition) Failures(run *Run, comparison Comparison) (list []Failure) {
 				continue
 			}
 			if v := now/before - 1; beyond(v) {
-				list = append(list, Failure{ch.Name, fmt.Sprintf("%s changed by %s, which meets %s", c.metric, Percent(v), c.text)})
+				list = append(list, Failure{ch.New, fmt.Sprintf("%s changed by %s, which meets %s", c.metric, Percent(v), c.text)})
 			}
 		}
 		return list
 	}
-	for _, r := range run.Results() {
-		if v, ok := value(&r, c.metric); ok && beyond(v) {
-			list = append(list, Failure{r.Name, fmt.Sprintf("%s is %s, which meets %s", c.metric, amount(v, metrics.Get()[c.metric]), c.text)})
+	for i := range run.Files {
+		for j := range run.Files[i].Results {
+			r := &run.Files[i].Results[j]
+			if v, ok := value(r, c.metric); ok && beyond(v) {
+				list = append(list, Failure{r, fmt.Sprintf("%s is %s, which meets %s", c.metric, amount(v, metrics.Get()[c.metric]), c.text)})
+			}
 		}
 	}
 	return list

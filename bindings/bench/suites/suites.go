@@ -73,7 +73,7 @@ func entries() (all []bindings.Entry) {
 		}
 		all = append(all, bindings.NewFunction(s.name, s.help+" orepl bench suite:"+s.name+" runs it.", example, "(options?: SuiteOptions): Promise<BenchResult[]>"))
 	}
-	return append(all, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, by default the best one. The result is for the option roofline of bench.",
+	return append(all, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, by default the best one. The result is for the option roofline of bench. If --filter or --list of orepl bench leaves one of these benchmarks out, both rates are NaN, and results then have no share.",
 		"import { roofline } from 'suites'\nimport { bench } from 'bench'\nconst roof = await roofline('cpu', { elements: 1 << 10, bench: { repeats: 2, minTime: 0.1 } })\nawait bench('sum', () => {}, { flops: 1, roofline: roof, repeats: 2 })",
 		"(device?: string | import('offload').Device, options?: SuiteOptions): Promise<{ gigabytesPerSecond: number; gigaflops: number }>"))
 }

@@ -86,7 +86,14 @@ func (b *benchRun) against(files []string) error {
 		return misuse(err)
 	}
 	b.run.Files, b.run.Machine = run.Files, run.Machine
-	return b.finish(ExitOK)
+	exit := ExitOK
+	for _, f := range run.Files {
+		if f.Error != "" {
+			b.printf(b.Stderr, "%s ended with an error: %s\n", f.Name, f.Error)
+			exit = ExitScript
+		}
+	}
+	return b.finish(exit)
 }
 
 // words parses flags, which may stand before, between and behind the scripts, and returns the scripts. It sets the arguments of

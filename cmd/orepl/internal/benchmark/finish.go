@@ -206,7 +206,7 @@ func (o *Options) judge(run *record.Run, c *record.Comparison, name string) (lin
 	if err != nil {
 		return nil, err
 	}
-	byName := map[string][]string{}
+	met := map[*record.Result][]string{}
 	for _, cond := range conditions {
 		var known record.Comparison
 		if c != nil {
@@ -216,14 +216,14 @@ func (o *Options) judge(run *record.Run, c *record.Comparison, name string) (lin
 			}
 		}
 		for _, f := range cond.Failures(run, known) {
-			byName[f.Name] = append(byName[f.Name], f.Text)
-			lines = append(lines, f.Name+": "+f.Text)
+			met[f.Result] = append(met[f.Result], f.Text)
+			lines = append(lines, f.Result.Name+": "+f.Text)
 		}
 	}
 	for i := range run.Files {
 		for j := range run.Files[i].Results {
 			r := &run.Files[i].Results[j]
-			r.Met = byName[r.Name]
+			r.Met = met[r]
 		}
 	}
 	return lines, nil
