@@ -7,6 +7,8 @@
 // for the bytes of the heap. One is due after a growth by the largest of what the last one left, the size of the heap and minGrowth.
 // Collections thus take a bounded time for each byte that is allocated. If one frees nothing, since the program frees buffers itself,
 // minGrowth doubles.
+//
+// A collection runs beside the program, which may allocate faster than it is collected. [Meter.KeepPace] waits for the collection.
 package garbage
 
 import (
@@ -21,6 +23,8 @@ const (
 	minGrowth    = 64 << 20 // bytes
 	maxDoublings = 4        // of minGrowth, one for each collection in a row that frees nothing
 	patience     = 10 * time.Second
+	pacedBytes   = 64 << 10               // bytes of the smallest allocation that waits in KeepPace
+	paceTime     = 250 * time.Millisecond // maximum wait of KeepPace
 	pause        = 500 * time.Microsecond
 	maxPauses    = 20
 )
@@ -31,7 +35,13 @@ type Meter struct {
 	base      atomic.Int64 // bytes that the last collection left, at most bytes
 	freed     atomic.Int64 // bytes that cleanups have freed since the last collection began
 	doublings atomic.Int32
-	running   atomic.Bool // a collection that the meter has started
+	running   atomic.Pointer[collection] // that the meter has started; nil if none runs
+}
+
+// collection is a collection that a meter has started.
+type collection struct {
+	ended chan struct{} // closed at its end
+	late  atomic.Bool   // KeepPace has waited for it in vain
 }
 
 // Add adds n bytes, which may be negative, and returns the sum. It may start a collection, and does not wait for it.
@@ -41,10 +51,30 @@ func (m *Meter) Add(n int64) int64 {
 		m.lower(sum)
 		return sum
 	}
-	if m.grown(sum) && m.running.CompareAndSwap(false, true) {
-		go m.collect()
+	if m.running.Load() == nil && m.grown(sum) {
+		if c := (&collection{ended: make(chan struct{})}); m.running.CompareAndSwap(nil, c) {
+			go m.collect(c)
+		}
 	}
 	return sum
+}
+
+// KeepPace waits before an allocation until a collection that the meter has started ends, so that a loop does not allocate much
+// meanwhile. It waits at most paceTime, or until ctx ends. After a wait in vain it does not wait for that collection again. bytes
+// is the size of the allocation, which does not wait if that is below pacedBytes.
+func (m *Meter) KeepPace(ctx context.Context, bytes int64) {
+	c := m.running.Load()
+	if c == nil || bytes < pacedBytes || c.late.Load() {
+		return
+	}
+	timer := time.NewTimer(paceTime)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+	case <-timer.C:
+		c.late.Store(true)
+	case <-ctx.Done():
+	}
 }
 
 // Load returns the number of bytes.
@@ -69,8 +99,9 @@ func heap() int64 {
 
 // collect runs a collection. The base becomes the bytes at its start less those that it frees, since it does not find objects that
 // become unreachable meanwhile.
-func (m *Meter) collect() {
-	defer m.running.Store(false)
+func (m *Meter) collect(c *collection) {
+	defer close(c.ended)
+	defer m.running.Store(nil)
 	m.freed.Store(0)
 	before := m.bytes.Load()
 	Collect(context.Background())

@@ -1,6 +1,7 @@
 package garbage
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -31,7 +32,7 @@ func collections() uint32 {
 // settled waits until no collection of the meter runs.
 func settled(t *testing.T, m *Meter) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); m.running.Load(); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(time.Minute); m.running.Load() != nil; time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatal("a collection does not end")
 		}
@@ -50,6 +51,66 @@ func TestUnreachable(t *testing.T) {
 	}
 	if most > 4*minGrowth {
 		t.Errorf("%d MiB of unreachable objects were in use", most>>20)
+	}
+}
+
+// TestKeepPace checks that a loop which never pauses does not allocate much during a collection. A busy machine may delay a
+// collection by more than the time that KeepPace waits: such attempts are repeated.
+func TestKeepPace(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const size = 1 << 20
+	for attempt := 1; ; attempt++ {
+		var m Meter
+		most, late := int64(0), false
+		for range 2000 {
+			begin := time.Now()
+			m.KeepPace(t.Context(), size)
+			late = late || time.Since(begin) >= paceTime
+			add(&m, size)
+			most = max(most, m.Load())
+		}
+		settled(t, &m)
+		if most <= 4*minGrowth {
+			return
+		}
+		if !late || attempt == 20 {
+			t.Fatalf("%d MiB of unreachable objects were in use", most>>20)
+		}
+	}
+}
+
+// asked is a context that tells whether its Done method was called.
+type asked struct {
+	context.Context
+	done bool
+}
+
+func (a *asked) Done() <-chan struct{} {
+	a.done = true
+	return a.Context.Done()
+}
+
+// TestKeepPaceEnds checks that KeepPace waits once for a collection that does not end, and not for a small allocation.
+func TestKeepPaceEnds(t *testing.T) {
+	var m Meter
+	m.running.Store(&collection{ended: make(chan struct{})})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name  string
+		ctx   context.Context
+		bytes int64
+		waits bool
+	}{
+		{"small", t.Context(), pacedBytes - 1, false},
+		{"ended context", ended, pacedBytes, true},
+		{"first", t.Context(), pacedBytes, true},
+		{"second", t.Context(), pacedBytes, false},
+	} {
+		ctx := &asked{Context: c.ctx}
+		if m.KeepPace(ctx, c.bytes); ctx.done != c.waits {
+			t.Errorf("%s: KeepPace waits: %v", c.name, ctx.done)
+		}
 	}
 }
 

@@ -165,6 +165,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	d.allocated.KeepPace(ctx, size)
 	if !opts.RunAhead {
 		d.retired.KeepPace(ctx, size)
 	}

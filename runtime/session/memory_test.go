@@ -34,7 +34,6 @@ func TestUnreachableBuffers(t *testing.T) {
 	const size, count = 4 << 20, 300
 	for range count {
 		buffer(t, d, size/4)
-		time.Sleep(2 * time.Millisecond) // for collections, which run beside
 	}
 	if m := d.Memory(); m.Peak > size*count/2 {
 		t.Errorf("%d of %d bytes were in use at a time", m.Peak, size*count)
