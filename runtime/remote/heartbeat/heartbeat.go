@@ -226,7 +226,8 @@ func (h *Watch) enter() bool {
 	return !h.parting
 }
 
-// Part waits until this process, which leaves, has said farewell on all connections.
+// Part ends the taking of connections, and waits until the last message of each has been written. The caller must have closed
+// Leaving: otherwise Part waits until the other processes leave. Lost processes get no last message.
 func (h *Watch) Part() {
 	h.mu.Lock()
 	h.parting = true
@@ -256,7 +257,9 @@ func (h *Watch) watch(conn net.Conn, id int, again func(id int) net.Conn) {
 		if cut, why = h.attend(conn, id); !cut || !distant {
 			break
 		}
-		conn = again(id)
+		if conn = again(id); conn == nil && h.leaves() {
+			why = nil
+		}
 	}
 	h.mu.Lock()
 	next := h.rejoin[id]
@@ -269,6 +272,16 @@ func (h *Watch) watch(conn net.Conn, id int, again func(id int) net.Conn) {
 	}
 	if why != nil {
 		h.Lost(id, why)
+	}
+}
+
+// leaves reports whether this process leaves.
+func (h *Watch) leaves() bool {
+	select {
+	case <-h.Leaving:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -313,7 +326,7 @@ const rejoinTime = 4 * time.Second
 // knockAgain connects to a process whose connection was cut. It returns nil if none listens any more, if the network stays cut for
 // rejoinTime, or if this process leaves.
 func (h *Watch) knockAgain(address socket.Address) net.Conn {
-	for start := time.Now(); time.Since(start) < rejoinTime; time.Sleep(rejoinTime / 40) {
+	for start := time.Now(); time.Since(start) < rejoinTime && !h.leaves(); time.Sleep(rejoinTime / 40) {
 		conn, err := h.knock(address)
 		switch {
 		case err == nil && h.enter():
@@ -366,8 +379,8 @@ func (h *Watch) awaitRejoin(id int) net.Conn {
 	return nil
 }
 
-// beat sends heartbeats on a connection until either process leaves, and a farewell then. It sends no farewell if inOrder receives
-// false: the other process is lost.
+// beat sends heartbeats on a connection until either process leaves. Then it sends farewell, or broken after the loss of another
+// process. It sends neither if inOrder receives false: the other process is lost.
 func (h *Watch) beat(conn net.Conn, inOrder <-chan bool) {
 	ticker := time.NewTicker(cmp.Or(h.interval, h.Silence/beats))
 	defer ticker.Stop()

@@ -75,3 +75,22 @@ func TestHeartbeatsRejoin(t *testing.T) {
 	host.Part()
 	worker.Part()
 }
+
+// TestLeavesWhileCut ends a connection, and leaves before there is another one: the other process is not lost.
+func TestLeavesWhileCut(t *testing.T) {
+	h, leaves, lost := newHeartbeats(0, time.Minute)
+	h.distant = func(net.Conn) bool { return true }
+	conn, other := net.Pipe()
+	_ = other.Close()
+	h.enter()
+	h.watch(conn, 1, func(int) net.Conn {
+		close(leaves)
+		return nil
+	})
+	h.Part()
+	select {
+	case why := <-lost:
+		t.Error(why)
+	default:
+	}
+}
