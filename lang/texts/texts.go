@@ -1,11 +1,13 @@
 // Package texts keeps the source texts of scripts.
 package texts
 
+import "slices"
+
 // Texts holds the compiled texts by name. It keeps the texts of all files, but only the latest texts of calls, whose number is
 // unbounded.
 type Texts struct {
 	byName map[string]text
-	calls  []string // names of the texts of calls, oldest first
+	calls  []string // names of the texts of calls, the one that was set last at the end
 	size   int      // total size of those texts in bytes
 }
 
@@ -36,15 +38,12 @@ func (t *Texts) Set(name, content string, isCall bool) {
 	if old.isCall {
 		t.size -= len(old.string)
 	}
-	if isCall && !old.isCall {
-		if known { // a file with the same name: the text is replaced, the entry stays
-			isCall = false
-		} else {
-			t.calls = append(t.calls, name)
-		}
+	isCall = old.isCall || isCall && !known // the text of a file remains one
+	if old.isCall {
+		t.calls = slices.DeleteFunc(t.calls, func(call string) bool { return call == name })
 	}
-	isCall = isCall || old.isCall
 	if isCall {
+		t.calls = append(t.calls, name)
 		t.size += len(content)
 	}
 	t.byName[name] = text{content, isCall}

@@ -27,4 +27,10 @@ func TestBounds(t *testing.T) {
 	if text, ok := x.Get("b"); !ok || text != large || len(x.calls) != 1 || x.size != MostSize {
 		t.Errorf("%d texts of %d bytes are kept", len(x.calls), x.size)
 	}
+	x.Set("c", "c", true) // "b" goes
+	x.Set("d", "d", true)
+	x.Set("c", large+"c", true)
+	if text, ok := x.Get("c"); !ok || text != large+"c" || len(x.calls) != 1 || x.size != len(text) {
+		t.Errorf("after a longer text: %d texts of %d bytes are kept", len(x.calls), x.size)
+	}
 }
