@@ -132,7 +132,7 @@ func (s *launch) enqueue(l *stream, f *flight) (e cl.Event, err error) {
 		e, err = d.lib.Launch(l.queue, v.Code.handle, &global, &group)
 	}
 	if err != nil {
-		l.quiesce() // the driver may still read the records
+		l.quiesce(0) // the driver may still read the records
 		run.Release()
 		return 0, s.Located(d.failure("launch", "", err))
 	}

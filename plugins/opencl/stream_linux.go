@@ -183,7 +183,7 @@ func (l *stream) copyRows(f *flight, c *queue.Command) (last cl.Event, err error
 			row := queue.Command{Kind: queue.CopyBytes, Dst: rowOf(&c.Dst, y, z, c.Extent[0]), Src: rowOf(&c.Src, y, z, c.Extent[0]), Size: c.Extent[0]}
 			e, err := l.copy(f, &row)
 			if err != nil {
-				l.quiesce() // copies of earlier rows still use the host's memory
+				l.quiesce(last) // copies of earlier rows still use the host's memory
 			}
 			if last != 0 {
 				l.device.lib.Release(last)
@@ -196,11 +196,16 @@ func (l *stream) copyRows(f *flight, c *queue.Command) (last cl.Event, err error
 	return last, nil
 }
 
-// quiesce waits for all commands that the driver accepted.
-func (l *stream) quiesce() {
-	if e, err := l.device.lib.Mark(l.queue); err == nil {
+// quiesce waits for all commands that the driver accepted. If the driver refuses a marker, it waits for last, the event of the latest
+// of them that is known, or 0.
+func (l *stream) quiesce(last cl.Event) {
+	e, err := l.device.lib.Mark(l.queue)
+	switch {
+	case err == nil:
 		l.device.lib.Wait(e)
 		l.device.lib.Release(e)
+	case last != 0:
+		l.device.lib.Wait(last)
 	}
 }
 
@@ -227,7 +232,7 @@ func (l *stream) fill(f *flight, c *queue.Command) (last cl.Event, err error) {
 	for at := int64(0); at < c.Size; at += most {
 		e, err := lib.Write(l.queue, m, c.Dst.Offset+at, data[:min(most, c.Size-at)])
 		if err != nil {
-			l.quiesce() // earlier writes still read data
+			l.quiesce(last) // earlier writes still read data
 		}
 		if last != 0 {
 			lib.Release(last)
