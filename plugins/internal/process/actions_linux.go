@@ -27,10 +27,7 @@ func CheckSignals() error {
 		if err != nil {
 			continue
 		}
-		name := unix.SignalName(unix.Signal(sig))
-		if name == "" {
-			name = fmt.Sprintf("signal %d", sig)
-		}
+		name := nameOf(sig)
 		if now.handler > 1 && now.flags&saOnStack == 0 {
 			errs = append(errs, fmt.Errorf("%s: the handler at %#x runs on the stack of the code that it interrupts", name, now.handler))
 		}
@@ -39,6 +36,14 @@ func CheckSignals() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// nameOf returns the name of a signal, such as SIGSEGV, or its number if it has none.
+func nameOf(sig int) string {
+	if name := unix.SignalName(unix.Signal(sig)); name != "" {
+		return name
+	}
+	return fmt.Sprintf("signal %d", sig)
 }
 
 // mustKeep reports whether libraries must not change the action of a signal.

@@ -20,8 +20,8 @@ func Supported() bool { return true }
 // Guard runs native code, one call at a time. It owns the table entry by which the fault handler finds the call.
 type Guard struct{ place *guarded }
 
-// NewGuard returns a new guard, which Free releases. It returns an error if the handlers of faults cannot be installed, as in
-// front of another library's.
+// NewGuard returns a new guard, which Free releases. The first call installs the handlers of faults. It returns an error that names
+// a signal if a library has replaced Go's handler, or if the signal is ignored.
 func NewGuard() (Guard, error) {
 	if !installed.Load() {
 		if err := install(); err != nil {
@@ -186,8 +186,10 @@ func guarding(sig int, at uintptr) bool {
 	return sig < len(goHandlers) && at == handler && goHandlers[sig] == atStart[sig].handler
 }
 
-// install installs the handler in front of the current ones. These are Go's, since other libraries are loaded within
-// KeepSignals.
+// faultSignals are the signals of faults, for which the handler is installed.
+var faultSignals = [...]int{sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS}
+
+// install installs the handler in front of Go's, for all signals or none. It returns an error if a handler is not Go's.
 func install() error {
 	installing.Lock()
 	defer installing.Unlock()
@@ -199,19 +201,26 @@ func install() error {
 		return err
 	}
 	guard, handler := addresses()
-	for _, sig := range [...]int{sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS} {
-		action, err := getAction(sig)
+	var before [len(faultSignals)]action
+	for i, sig := range faultSignals {
+		a, err := getAction(sig)
 		if err != nil {
-			return fmt.Errorf("native code: reading the action of signal %d: %w", sig, err)
+			return fmt.Errorf("native code: reading the action of %s: %w", nameOf(sig), err)
 		}
-		if action.handler <= 1 || action.flags&saSigInfo == 0 {
-			return fmt.Errorf("native code: signal %d is not handled by Go: a library was loaded outside KeepSignals", sig)
+		if a.handler <= 1 || a.flags&saSigInfo == 0 || a.handler != atStart[sig].handler {
+			return fmt.Errorf("native code: the handler of %s is not Go's: load the library that replaced it after the first launch, or restore Go's handler", nameOf(sig))
 		}
-		goHandlers[sig] = action.handler
-		action.handler = handler
-		action.flags |= saOnStack
-		if err := setAction(sig, &action); err != nil {
-			return fmt.Errorf("native code: setting the action of signal %d: %w", sig, err)
+		before[i], goHandlers[sig] = a, a.handler
+	}
+	for i, sig := range faultSignals {
+		a := before[i]
+		a.handler = handler
+		a.flags |= saOnStack
+		if err := setAction(sig, &a); err != nil {
+			for i, sig := range faultSignals[:i] {
+				_ = setAction(sig, &before[i]) // was valid before
+			}
+			return fmt.Errorf("native code: setting the action of %s: %w", nameOf(sig), err)
 		}
 	}
 	guardEntry = guard
