@@ -107,8 +107,8 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 // plainMember matches names, members and indices, which need no parentheses.
 var plainMember = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\pL_$][\pL\d_$.?\[\]]*$`) }}
 
-// calledBy returns the called expression in the text before a call's parenthesis: without the ?. of an optional call, and without
-// parentheses that have no effect.
+// calledBy returns the called expression in the text before a call's parenthesis, without the ?. of an optional call. It also
+// removes parentheses around a name, a member or an index, and all but one pair around another expression.
 func calledBy(text string) string {
 	text = strings.TrimSuffix(text, "?.")
 	for isEnclosed(text) {

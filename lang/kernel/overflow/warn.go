@@ -33,8 +33,9 @@ func Assumed(c *kernel.Compiled) *opt.Launches {
 	return l
 }
 
-// Warnings returns a warning for each operation on 32-bit integers that may wrap if a float, a comparison or a division uses
-// the result. Operations on a result that may have wrapped already have none. Warnings also returns one for each product that
+// Warnings returns a warning for each 32-bit integer operation that may wrap and whose full result matters. It matters to conversions
+// to floats and wider integers, comparisons, divisions, Math.min, Math.max and Math.abs. Divisions and Math.abs have no warning
+// themselves. Nor does an operation on a value that may itself have wrapped. Warnings also returns one for each product that
 // JavaScript may round where only its low bits matter. Elements of buffers are assumed not to be near the limits of their type.
 // Most replaces the Trips and Margin of launches, which must not be nil. Warnings returns nil if the kernel is too large to
 // analyse.
