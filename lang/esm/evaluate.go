@@ -204,6 +204,7 @@ func (g *Graph) fulfil(m *Module) {
 	}
 	m.finish(nil)
 	ready := m.released(nil)
+	m.asyncParents = nil
 	slices.SortFunc(ready, func(a, b *Module) int { return cmp.Compare(a.asyncOrder, b.asyncOrder) })
 	for _, next := range ready {
 		switch {
@@ -215,12 +216,14 @@ func (g *Graph) fulfil(m *Module) {
 				next.fail(err)
 			} else {
 				next.finish(nil)
+				next.asyncParents = nil
 			}
 		}
 	}
 }
 
-// released appends to list the modules that became ready to run when m finished, and returns the result.
+// released appends to list the modules that become ready to run when m finishes, and returns the result. The importers of m stay
+// known, since m may be in the list itself, and fail when it runs.
 func (m *Module) released(list []*Module) []*Module {
 	for _, p := range m.asyncParents {
 		if slices.Contains(list, p) || p.cycleRoot != nil && p.cycleRoot.err != nil {
@@ -233,7 +236,6 @@ func (m *Module) released(list []*Module) []*Module {
 			}
 		}
 	}
-	m.asyncParents = nil
 	return list
 }
 

@@ -65,6 +65,15 @@ func TestEvaluationOrder(t *testing.T) {
 			"x.js":    `import './z.js'; print('no')`, "y.js": `import './x.js'; print('no')`,
 			"z.js": `await sleep(1); throw new Error('z fails')`,
 		}, "z fails\nz fails\nz fails\n"},
+		"a module that throws after an import that awaits": {map[string]string{
+			"main.js": `for (const f of ['./x.js', './y.js', './w.js', './s.js']) try { await import(f); print('no') } catch (e) { print(f, e.message) }`,
+			"s.js":    `print('s'); throw new Error('s fails')`, "z.js": `await 0; print('z')`,
+			"x.js": `import './a.js'; import './z.js'; print('no x')`, "a.js": `import './z.js'; import './s.js'; print('no a')`,
+			"y.js": `import './b.js'; print('no y'); await 0`, "b.js": `import './c.js'; print('no b')`,
+			"c.js": `import './b.js'; import './z2.js'; print('c'); throw new Error('c fails')`, "z2.js": `await 0; print('z2')`,
+			"w.js": `import './d.js'; import './e.js'; import './z3.js'; print('no w')`, "z3.js": `await 0; print('z3')`,
+			"d.js": `import './z3.js'; print('d')`, "e.js": `import './d.js'; print('e'); throw new Error('e fails')`,
+		}, "s\nz\n./x.js s fails\nz2\nc\n./y.js c fails\nz3\nd\ne\n./w.js e fails\n./s.js s fails\n"},
 		"jobs run behind the modules": {map[string]string{
 			"main.js": `import './a.js'; print('main'); Promise.resolve().then(() => print('job of main'))`,
 			"a.js":    `Promise.resolve().then(() => print('job of a')); print('a')`,
