@@ -56,6 +56,8 @@ type Program struct {
 	Imports []Import
 	Exports []Export
 	Stars   []int // indices in Imports of the "export *" statements
+	// DefaultFunction is the variable of "export default function" without a name, or nil.
+	DefaultFunction *ast.Binding
 
 	// Using holds the *ast.LexicalDeclaration and *ast.ForDeclaration nodes that are using declarations.
 	Using map[ast.Node]UsingKind

@@ -343,6 +343,9 @@ func (p *parser) parseExportDefault(at int) ast.Statement {
 	list := []*ast.Binding{{Target: &ast.Identifier{Name: DefaultName, Idx: idx(at)}, Initializer: value}}
 	f := p.scope.function()
 	f.declared = append(f.declared, &ast.VariableDeclaration{Var: idx(at), List: list})
+	if isFunction {
+		p.program.DefaultFunction = list[0]
+	}
 	return &ast.VariableStatement{Var: idx(at), List: list}
 }
 

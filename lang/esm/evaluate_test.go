@@ -74,6 +74,24 @@ func TestEvaluationOrder(t *testing.T) {
 			"w.js": `import './d.js'; import './e.js'; import './z3.js'; print('no w')`, "z3.js": `await 0; print('z3')`,
 			"d.js": `import './z3.js'; print('d')`, "e.js": `import './d.js'; print('e'); throw new Error('e fails')`,
 		}, "s\nz\n./x.js s fails\nz2\nc\n./y.js c fails\nz3\nd\ne\n./w.js e fails\n./s.js s fails\n"},
+		"importers of a module that has failed": {map[string]string{
+			"main.js": `const all = []; for (const f of ['./x.js', './y.js', './z.js', './w.js']) try { await import(f); print('no') } catch (e) { all.push(e) }
+				print(all.map(e => e.name + ' ' + (e === all[0])).join())`,
+			"x.js": `await 0; throw new EvalError('x fails')`, "y.js": `import './side.js'; import './x.js'; print('no')`,
+			"z.js": `import './x.js'; import './late.js'; await 0`, "w.js": `import './y.js'`, "side.js": `print('side')`, "late.js": `print('late')`,
+		}, "side\nEvalError true,EvalError true,EvalError true,EvalError true\n"},
+		"unnamed functions that are exported by default": {map[string]string{
+			"main.js": `import './a.js'; import './b.js'; import './c.js'; import './d.js'`,
+			"see.js":  `export const see = f => { try { print(Object.prototype.toString.call(f()), f().name) } catch (e) { print(e.name) } }`,
+			"a.js":    `import './a2.js'; export default async function* () {}`,
+			"a2.js":   `import { see } from './see.js'; import f from './a.js'; see(() => f)`,
+			"b.js":    `import './b2.js'; export default function* () {}`,
+			"b2.js":   `import { see } from './see.js'; import f from './b.js'; see(() => f)`,
+			"c.js":    `import './c2.js'; using x = null; export default function () {}`,
+			"c2.js":   `import { see } from './see.js'; import f from './c.js'; see(() => f)`,
+			"d.js":    `import './d2.js'; export default (function () {})`,
+			"d2.js":   `import { see } from './see.js'; import f from './d.js'; see(() => f)`,
+		}, "[object AsyncGeneratorFunction] default\n[object GeneratorFunction] default\n[object Function] default\nReferenceError\n"},
 		"jobs run behind the modules": {map[string]string{
 			"main.js": `import './a.js'; print('main'); Promise.resolve().then(() => print('job of main'))`,
 			"a.js":    `Promise.resolve().then(() => print('job of a')); print('a')`,

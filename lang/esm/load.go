@@ -73,7 +73,7 @@ func (g *Graph) LoadFile(name, kind string, anew bool) (*Module, error) {
 		key += "?" + kind
 	}
 	if m := g.files[key]; m != nil && !anew {
-		return m, m.err
+		return m, nil // also one that failed: its evaluation is its importers' error
 	}
 	data, err := g.cache.read(path, func(path string) ([]byte, error) { return g.host.ReadModule(name, path) })
 	if err != nil {

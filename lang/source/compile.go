@@ -249,7 +249,7 @@ func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
 	w.hoistVars(wrapper.DeclarationList)
 	w.hoist(wrapper.Body.List)
 	w.list(&wrapper.Body.List)
-	(&rewriter{walker: w, top: top.scope}).rewrite(wrapper)
+	(&rewriter{walker: w, top: top.scope, defaultFunction: parsed.DefaultFunction}).rewrite(wrapper)
 	if w.err != nil {
 		return u, &problem{offset: w.err.offset, message: w.err.message, final: true}
 	}

@@ -17,6 +17,8 @@ type rewriter struct {
 	*walker
 	top   *scope // of the text
 	fixed bool   // an import is assigned
+	// defaultFunction is the variable of an unnamed function that is exported by default, or nil.
+	defaultFunction *ast.Binding
 }
 
 // rewrite makes the changes that require all declarations to be known. wrapper is the function that becomes the program; its body is the
@@ -252,23 +254,16 @@ func (w *rewriter) pause(body *[]ast.Statement) {
 			functions++
 		}
 	}
-	if i := slices.IndexFunc(*body, isDefaultFunction); i >= 0 {
+	isDefault := func(s ast.Statement) bool {
+		v, ok := s.(*ast.VariableStatement)
+		return ok && v.List[0] == w.defaultFunction
+	}
+	if i := slices.IndexFunc(*body, isDefault); i >= 0 {
 		s := (*body)[i]
 		*body = slices.Insert(slices.Delete(*body, i, i+1), functions, s)
 		functions++
 	}
 	*body = slices.Insert(*body, functions, statement(&ast.YieldExpression{Yield: 1}))
-}
-
-// isDefaultFunction recognizes "export default function () …".
-func isDefaultFunction(s ast.Statement) bool {
-	v, ok := s.(*ast.VariableStatement)
-	if !ok {
-		return false
-	}
-	id, _ := v.List[0].Target.(*ast.Identifier)
-	_, ok = v.List[0].Initializer.(*ast.FunctionLiteral)
-	return ok && id != nil && id.Name == defaultName
 }
 
 // exportsOf returns the indices of the exports of a top-level binding.
