@@ -77,7 +77,10 @@ type Comparisons struct {
 type check struct{ site, array, axis int }
 
 // comparison has an index and its bound as source text.
-type comparison struct{ index, bound string }
+type comparison struct {
+	index, bound string
+	unsigned     bool // the index is a u64
+}
 
 // Describe returns the recorded fault of a kernel in package offload's form.
 func (c *Comparisons) Describe(m *ir.Module, k *ir.Kernel, r *Record) *offload.Fault {
@@ -90,7 +93,7 @@ func (c *Comparisons) Describe(m *ir.Module, k *ir.Kernel, r *Record) *offload.F
 	switch r.Kind {
 	case interp.OutOfBounds:
 		of := c.of(k, &r.Fault, text)
-		f.Subscript, f.Bound = of.index, of.bound
+		f.Subscript, f.Bound, f.Unsigned = of.index, of.bound, of.unsigned
 	case interp.AssertionFailed:
 		f.Text = r.Text
 	case interp.CallFailed:
@@ -123,7 +126,7 @@ func (c *Comparisons) of(k *ir.Kernel, f *interp.Fault, text string) (found comp
 	}
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Site == f.Site && in.Array != nil && in.Array.ID == f.Array.ID && f.Axis < in.NumIndices() {
-			found = comparison{ir.Operand(in.Subscript(f.Axis, text)), in.Bound(f.Axis)}
+			found = comparison{ir.Operand(in.Subscript(f.Axis, text)), in.Bound(f.Axis), in.Args[f.Axis].Type == ir.U64}
 		}
 	})
 	c.known.Store(key, found)

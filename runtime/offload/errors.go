@@ -181,7 +181,8 @@ type Fault struct {
 	Text      string   // the expression, or the assertion's message
 	Array     string   // the array's name in the kernel, for OutOfBounds
 	Label     string   // the label of the buffer bound to it, if any
-	Index     int64    // OutOfBounds: the index
+	Index     int64    // OutOfBounds: the index; the bits of one that is Unsigned
+	Unsigned  bool     // OutOfBounds: the index is a u64
 	Extent    int64    // OutOfBounds: the extent that it exceeds
 	Bound     string   // OutOfBounds: the extent in the kernel's source: x.length, m.shape[1], or a number
 	Subscript string   // OutOfBounds: the index expression in the source; "" if unknown
@@ -258,7 +259,12 @@ func (f *Fault) describe(b []byte) []byte {
 		if of, ok := strings.CutPrefix(f.Bound, f.Array+"."); ok && of != "length" {
 			extent = of // the extent of one dimension
 		}
-		b = strconv.AppendInt(append(b, "index "...), f.Index, 10)
+		b = append(b, "index "...)
+		if f.Unsigned {
+			b = strconv.AppendUint(b, uint64(f.Index), 10)
+		} else {
+			b = strconv.AppendInt(b, f.Index, 10)
+		}
 		b = strconv.AppendInt(join(b, " is outside ", f.Array, ", whose ", extent, " is "), f.Extent, 10)
 		if f.Label != "" && f.Label != f.Array {
 			b = append(strconv.AppendQuote(append(b, " (buffer "...), f.Label), ')')

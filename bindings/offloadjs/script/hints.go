@@ -53,6 +53,7 @@ func hintFor(e *contract.Error) string {
 
 // outOfBoundsHint returns advice on the guard that keeps an index within its extent.
 func outOfBoundsHint(f *contract.Fault) string {
+	negative := f != nil && f.Index < 0 && !f.Unsigned
 	switch {
 	case f != nil && f.Swapped:
 		return fmt.Sprintf("the launch's size is the shape of %s, but sizes go x first, and shapes outermost first: write size: %[1]s, which means an item for each element", f.Array)
@@ -60,11 +61,11 @@ func outOfBoundsHint(f *contract.Fault) string {
 		return fmt.Sprintf("the indices of %d elements are 0 to %d; negative ones, down to -%[1]d, count from the end", f.Extent, f.Extent-1)
 	case f == nil || f.Bound == "":
 		return "guard the access, or launch fewer work-items"
-	case f.Subscript == "" && f.Index < 0:
+	case f.Subscript == "" && negative:
 		return "guard the access: the index must not be negative"
 	case f.Subscript == "":
 		return fmt.Sprintf("guard the access: the index must be below %s; or launch fewer work-items", f.Bound)
-	case f.Index < 0:
+	case negative:
 		return "guard the access, as in `if (" + f.Subscript + " >= 0) …`"
 	}
 	return "guard the access, as in `if (" + f.Subscript + " < " + f.Bound + ") …`, or launch fewer work-items"

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -42,7 +43,7 @@ type Fault struct {
 	Site   int       // index in [ir.Kernel.Sites]
 	Array  *ir.Array // the accessed array, or nil
 	Axis   int       // OutOfBounds: position of the index in the access, from 0
-	Index  int64     // OutOfBounds: value of the index
+	Index  int64     // OutOfBounds: value of the index, or the bits of a u64
 	Extent int64     // OutOfBounds: exclusive upper bound of the index
 	Item   [3]int    // coordinates of the work-item
 	Text   string    // AssertionFailed, Overflow: the message; CallFailed: the service's error
@@ -52,7 +53,8 @@ type Fault struct {
 	OtherItem [3]int
 	SameGroup bool // both items belong to the same group
 
-	group, order int // group of the item and its position there
+	unsigned     bool // the index is a u64; set by the interpreter alone
+	group, order int  // group of the item and its position there
 }
 
 // Error describes the fault without its source position.
@@ -61,10 +63,14 @@ func (f *Fault) Error() string {
 	b.WriteString(f.Kind.String())
 	switch f.Kind {
 	case OutOfBounds:
-		fmt.Fprintf(&b, ": index %d of %s is not in 0 to %d", f.Index, f.Array.Name, f.Extent-1)
+		index := strconv.FormatInt(f.Index, 10)
+		if f.unsigned {
+			index = strconv.FormatUint(uint64(f.Index), 10)
+		}
+		fmt.Fprintf(&b, ": index %s of %s is not in 0 to %d", index, f.Array.Name, f.Extent-1)
 		if f.Extent <= 0 {
 			b.Reset()
-			fmt.Fprintf(&b, "%s: index %d of %s, which has no elements", f.Kind, f.Index, f.Array.Name)
+			fmt.Fprintf(&b, "%s: index %s of %s, which has no elements", f.Kind, index, f.Array.Name)
 		}
 	case AssertionFailed, Overflow, CallFailed:
 		b.WriteString(": " + f.Text)

@@ -134,6 +134,7 @@ func (f *frame) outOfBounds(a *access, axis int, lane uint8, index, extent uint6
 	}
 	if fault := f.fault(lane, OutOfBounds, a.site); fault != nil {
 		fault.Array, fault.Axis, fault.Index, fault.Extent = a.array, axis, int64(index), int64(extent)
+		fault.unsigned = a.terms[axis].index == ir.U64
 	}
 }
 

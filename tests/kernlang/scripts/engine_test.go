@@ -209,6 +209,15 @@ await kernel((g, x) => { const s = g.shared(f32, 4); x[g.x] = s[g.x] }).launch({
 	{name: "a fault", want: "out-of-bounds 2:26", text: `
 const b = device('cpu').buffer(f32, 3)
 await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b)`},
+	// [26.2] [6.5] an index of u64 counts by its value
+	{name: "a u64 index", want: "18446744073709551615 h[g.x] < x.length,9223372036854775808 h[g.x] < x.length,-1 h[g.x] >= 0 18446744073709551613", text: `
+const x = device('cpu').buffer(f32, 4), out = []
+const k = kernel((g, x, h) => { x[h[g.x]] = 1 })
+for (const h of [BigUint64Array.of(2n ** 64n - 1n), BigUint64Array.of(2n ** 63n), BigInt64Array.of(-1n)]) {
+  try { await k.launch({ size: 1 }, x, device('cpu').buffer(h)) } catch (e) { out.push(e.message.match(/index (\S+)/)[1] + ' ' + e.hint.match(/\((h.*?)\)/)[1]) }
+}
+const { fault } = kernel((g, x) => { x[u64(g.x - 3)] = 1 }).debug({ size: 1, item: 0 }, x)
+export const result = out.join() + ' ' + fault.message.match(/index (\S+)/)[1]`},
 	// [26.3] buffers survive
 	{name: "survivors", want: "out-of-bounds 0 5,5,5", text: `
 const b = device('cpu').buffer(f32, 3), k = kernel((g, x, v, o) => { x[g.x + o] = v })
