@@ -19,6 +19,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // defaultTolerance is the tolerance of near.
@@ -157,21 +158,54 @@ func isHost(x any) bool {
 
 func isKind(v reflect.Value, kind reflect.Kind) bool { return v.IsValid() && v.Kind() == kind }
 
+// An entry is a property of an object, or a pair of a Map.
+type entry struct{ key, value any }
+
+// nanKey and bigKey stand for keys of Maps that Go finds unequal to themselves.
+type (
+	nanKey struct{}
+	bigKey string
+)
+
+func (nanKey) String() string { return "NaN" }
+
+// entriesOf returns the entries of a map in the order of the texts of their keys, and by key. Equal keys of scripts are equal keys.
+func entriesOf(v reflect.Value) (sorted []entry, by map[any]any) {
+	by = map[any]any{}
+	for each := v.MapRange(); each.Next(); {
+		key := each.Key().Interface()
+		if n, ok := key.(*big.Int); ok {
+			key = bigKey(n.String() + "n")
+		} else if n, ok := number(key); ok && math.IsNaN(n) {
+			key = nanKey{}
+		}
+		value := each.Value().Interface()
+		sorted, by[key] = append(sorted, entry{key, value}), value
+	}
+	slices.SortFunc(sorted, func(a, b entry) int { return strings.Compare(fmt.Sprint(a.key), fmt.Sprint(b.key)) })
+	return sorted, by
+}
+
 // differences compares two maps, key by key in the order of their texts.
 func differences(at string, got, want reflect.Value, tolerance float64) error {
-	keys := append(got.MapKeys(), want.MapKeys()...)
-	text := func(k reflect.Value) string { return fmt.Sprint(k.Interface()) }
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(text(a), text(b)) })
-	for _, k := range keys {
-		g, w := got.MapIndex(k), want.MapIndex(k)
-		here := at + "." + text(k)
+	have, mine := entriesOf(got)
+	others, theirs := entriesOf(want)
+	all := append(have, slices.DeleteFunc(others, func(e entry) bool {
+		_, both := mine[e.key]
+		return both
+	})...)
+	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(fmt.Sprint(a.key), fmt.Sprint(b.key)) })
+	for _, e := range all {
+		g, gotten := mine[e.key]
+		w, wanted := theirs[e.key]
+		here := fmt.Sprintf("%s.%v", at, e.key)
 		switch {
-		case !w.IsValid():
-			return failure("%sis %s, expected no such property", place(here), shown(g.Interface()))
-		case !g.IsValid():
-			return failure("%sis missing, expected %s", place(here), shown(w.Interface()))
+		case !wanted:
+			return failure("%sis %s, expected no such property", place(here), shown(g))
+		case !gotten:
+			return failure("%sis missing, expected %s", place(here), shown(w))
 		}
-		if err := difference(here, g.Interface(), w.Interface(), tolerance); err != nil {
+		if err := difference(here, g, w, tolerance); err != nil {
 			return err
 		}
 	}
@@ -186,23 +220,38 @@ func place(at string) string {
 	return at + " "
 }
 
-// differ compares numbers: exactly, or within a tolerance that is relative beyond 1. NaN equals NaN.
+// differ compares numbers: exactly, or within a tolerance that is relative beyond 1. NaN equals NaN, and an infinity itself.
 func differ(at string, got, want any, a, b, tolerance float64) error {
 	switch {
-	case a == b && !isBig(got) && !isBig(want), math.IsNaN(a) && math.IsNaN(b):
+	case math.IsNaN(a) && math.IsNaN(b), a == b && math.Abs(a) < 1<<53, a == b && exact(got).Cmp(exact(want)) == 0:
 		return nil
-	case isBig(got) || isBig(want):
-		if fmt.Sprint(got) == fmt.Sprint(want) {
-			return nil
-		}
 	}
-	if distance := math.Abs(a - b); distance > 0 && distance <= tolerance*max(1, math.Abs(b)) {
+	scale := 1.0
+	if !math.IsInf(b, 0) {
+		scale = max(1, math.Abs(b))
+	}
+	if tolerance > 0 && math.Abs(a-b) <= tolerance*scale {
 		return nil
 	}
 	if tolerance > 0 {
-		return failure("%sis %s, expected %s within %v", place(at), shown(got), shown(want), tolerance)
+		return failure("%sis %s, expected %s within %s", place(at), shown(got), shown(want), scalar.Text(tolerance))
 	}
 	return failure("%sis %s, expected %s", place(at), shown(got), shown(want))
+}
+
+// exact returns a number of any type but NaN.
+func exact(x any) *big.Float {
+	if n, ok := x.(*big.Int); ok {
+		return new(big.Float).SetInt(n)
+	}
+	switch v := reflect.ValueOf(x); {
+	case v.CanInt():
+		return new(big.Float).SetInt64(v.Int())
+	case v.CanUint():
+		return new(big.Float).SetUint64(v.Uint())
+	default:
+		return big.NewFloat(v.Float())
+	}
 }
 
 func isBig(x any) bool { _, ok := x.(*big.Int); return ok }
@@ -243,8 +292,8 @@ func literal(b *strings.Builder, x any) {
 		b.WriteString("null")
 	case v.Type() == typeTime:
 		b.WriteString(x.(time.Time).UTC().Format("2006-01-02T15:04:05.000Z"))
-	case v.Kind() == reflect.Float32: // with the digits that a Number has
-		fmt.Fprint(b, v.Float())
+	case v.CanFloat():
+		b.WriteString(scalar.Text(v.Float()))
 	case v.Kind() == reflect.String && !prints:
 		fmt.Fprintf(b, "%q", x)
 	case v.Kind() == reflect.Slice && !prints:
@@ -257,28 +306,25 @@ func literal(b *strings.Builder, x any) {
 		}
 		b.WriteByte(']')
 	case v.Kind() == reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int {
-			return strings.Compare(fmt.Sprint(a.Interface()), fmt.Sprint(b.Interface()))
-		})
+		list, _ := entriesOf(v)
 		arrow := ": "
 		if v.Type().Key().Kind() != reflect.String { // a Map
 			arrow = " => "
 			b.WriteString("Map ")
 		}
-		if len(keys) == 0 {
+		if len(list) == 0 {
 			b.WriteString("{}")
 			return
 		}
-		for i, k := range keys {
+		for i, e := range list {
 			b.WriteString([]string{"{ ", ", "}[min(i, 1)])
-			if arrow == ": " {
-				fmt.Fprint(b, k)
+			if _, big := e.key.(bigKey); big || arrow == ": " {
+				fmt.Fprint(b, e.key)
 			} else {
-				literal(b, k.Interface())
+				literal(b, e.key)
 			}
 			b.WriteString(arrow)
-			literal(b, v.MapIndex(k).Interface())
+			literal(b, e.value)
 		}
 		b.WriteString(" }")
 	default:
@@ -372,13 +418,12 @@ func (s *Suite) golden(value any, file string, tolerance float64) error {
 		}
 		return differingLine(file, text, string(have)).WithHint("%s", hint)
 	}
-	var want any
-	decoder := json.NewDecoder(bytes.NewReader(have))
-	if err := decoder.Decode(&want); err != nil {
+	want, err := parse(have)
+	if err != nil {
 		return failure("the golden file %s is no JSON: %v", file, err)
 	}
-	var got any
-	if err := json.Unmarshal([]byte(text), &got); err != nil {
+	got, err := parse([]byte(text))
+	if err != nil {
 		return err
 	}
 	var d *diag.Diagnostic
@@ -387,6 +432,41 @@ func (s *Suite) golden(value any, file string, tolerance float64) error {
 		return d.WithHint("%s", hint)
 	}
 	return nil
+}
+
+// parse decodes JSON. Integers that a float does not hold are BigInts.
+func parse(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return nil, err
+	}
+	var convert func(x any) (any, error)
+	convert = func(x any) (any, error) {
+		var err error
+		switch x := x.(type) {
+		case json.Number:
+			if n, ok := new(big.Int).SetString(x.String(), 10); ok && n.BitLen() > 53 && n.BitLen() <= 64 {
+				return n, nil
+			}
+			return x.Float64()
+		case []any:
+			for i := range x {
+				if x[i], err = convert(x[i]); err != nil {
+					return nil, err
+				}
+			}
+		case map[string]any:
+			for key := range x {
+				if x[key], err = convert(x[key]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return x, nil
+	}
+	return convert(v)
 }
 
 // differingLine describes the first line in which two texts differ.
@@ -423,8 +503,13 @@ func numbers(x any) any {
 		return list
 	case reflect.Map:
 		all := map[string]any{}
-		for _, k := range v.MapKeys() {
-			all[fmt.Sprint(k.Interface())] = numbers(v.MapIndex(k).Interface())
+		list, _ := entriesOf(v)
+		for _, e := range list {
+			key := fmt.Sprint(e.key)
+			if big, ok := e.key.(bigKey); ok {
+				key = strings.TrimSuffix(string(big), "n")
+			}
+			all[key] = numbers(e.value)
 		}
 		return all
 	}
