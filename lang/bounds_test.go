@@ -171,6 +171,73 @@ func TestWatchedJSON(t *testing.T) {
 	}
 }
 
+// TestGettersOfArguments checks that builtins do not read properties of an object which they only convert to a primitive value,
+// or of which they only read the kind.
+func TestGettersOfArguments(t *testing.T) {
+	for _, limits := range []Limits{{}, generous} {
+		e, _ := testEngine(t, Options{Limits: limits})
+		for text, want := range map[string]string{
+			"Number(of(7))":  "7",
+			"Number(of(7n))": "7",
+			"Number(Object.assign(Object(5), { valueOf: () => 9 }))":                  "9",
+			"[3, 1, 2].sort((a, b) => of(a - b)).join()":                              "1,2,3",
+			"[1, 2].fill(0, of(1)).join()":                                            "1,0",
+			"new Uint8Array(2).fill(of(3)).join()":                                    "3,3",
+			"typeof new Proxy(of(1), of(2))":                                          "object",
+			"of(2) * of(3)":                                                           "6",
+			"of(2n) * of(3n)":                                                         "6",
+			"try { ArrayBuffer.prototype.transfer.call(of(1)) } catch (e) { e.name }": "TypeError",
+		} {
+			code := "{ const of = v => ({ get a() { throw new Error('read') }, valueOf: () => v }); " + text + " }"
+			if v, err := e.Eval(t.Context(), "p", code); err != nil || v.String() != want {
+				t.Errorf("%s: %v, %v; want %s", code, v, err, want)
+			}
+		}
+	}
+	e, _ := testEngine(t, Options{Limits: Limits{Memory: 64 << 20}})
+	if v, err := e.Eval(t.Context(), "p", "new Proxy(new Array(2 ** 31), {}).length"); err != nil || v.String() != "2147483648" {
+		t.Errorf("proxy of a long array: %v, %v", v, err)
+	}
+}
+
+// TestLengthsOfIterables checks that builtins which read an object by its iterator, or add it as it is, do not read its length.
+func TestLengthsOfIterables(t *testing.T) {
+	for _, limits := range []Limits{{}, generous} {
+		e, _ := testEngine(t, Options{Limits: limits})
+		for text, want := range map[string]string{
+			"Array.from(way).length":                    "1",
+			"Uint8Array.from(way).length":               "1",
+			"new Float64Array(way).length":              "1",
+			"new BigInt64Array([1n].concat(1n)).length": "2",
+			"Uint8Array.of(way).length":                 "1",
+			"Object.keys(Object.fromEntries(way))[0]":   "a",
+			"new Set(way).size":                         "1",
+			"new Map(way).get('a')":                     "1",
+			"[0].concat(way, [1, [2]]).length":          "4",
+			"[].concat.call(way, way).length":           "2",
+			"[].concat({ length: 2, [Symbol.isConcatSpreadable]: true }, new Proxy([1, 2], {})).length":                                      "4",
+			"new WeakSet({ __proto__: way, *[Symbol.iterator]() { yield way } }).has(way)":                                                   "true",
+			"Promise.all(way) instanceof Promise":                                                                                            "true",
+			"(() => { let n = 0; return 'a-b-c'.split('-', { valueOf() { n++; return 2 } }).length + n })()":                                 "3",
+			"Array.from({ length: 2, [Symbol.iterator]: null }).length + new Uint8Array({ length: 3, [Symbol.iterator]: undefined }).length": "5",
+		} {
+			for _, length := range []string{"1e12", "5n", "Symbol()", "{ valueOf() { throw 1 } }", "read.length"} {
+				const way = "(read => ({ get length() { const n = %; return n }, *[Symbol.iterator]() { yield ['a', 1] } }))(null)"
+				code := "{ const way = " + strings.Replace(way, "%", length, 1) + "; " + text + " }"
+				if v, err := e.Eval(t.Context(), "p", code); err != nil || v.String() != want {
+					t.Errorf("%s: %v, %v; want %s", code, v, err, want)
+				}
+			}
+		}
+	}
+	for _, code := range []string{"Array.from(new Proxy({ length: 1e12 }, {}))", "Array.from(Object('a'.repeat(2 ** 27)))", "[].concat(new Proxy(new Array(2 ** 31), {}))", "new Set(new Array(2 ** 31))", "new Float64Array({ length: 1e12 })"} {
+		e, _ := testEngine(t, Options{Limits: Limits{Memory: 64 << 20}})
+		if v, err := e.Eval(t.Context(), "p", "try { "+code+" } catch (e) { e.name }"); err == nil && v.String() != "RangeError" || err != nil && !strings.Contains(err.Error(), "memory") {
+			t.Errorf("%s: %.20v, %v", code, v, err)
+		}
+	}
+}
+
 // TestLongResults checks that builtins which join strings refuse results that exceed the memory limit, before they make them.
 func TestLongResults(t *testing.T) {
 	for _, code := range []string{

@@ -46,7 +46,7 @@ func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	if goja.IsUndefined(what) {
 		return write(func(w io.Writer) error { WriteIndex(w, r); return nil })
 	}
-	path, ok := internals.Export(what).(string)
+	path, ok := internals.Primitive(what).(string)
 	if !ok {
 		if path = Find(e, r, what); path == "" {
 			path = builtinOf(e, what)

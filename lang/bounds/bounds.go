@@ -143,14 +143,13 @@ func (b *Bounds) Functions() error {
 		return b.missing
 	}
 	b.functions(boundFunctions)
-	for _, name := range []string{"from", "of"} {
-		b.wrap(typed, name, checkSourceLength)
-	}
+	b.wrap(typed, "from", checkSourceLength)
+	b.wrap(typed, "of", checkNothing)
 	proto := typed.Get("prototype").(*goja.Object)
 	for _, name := range typedArrayMethods {
 		b.wrap(proto, name, checkTypedLength)
 	}
-	b.wrap(proto, "set", checkSourceLength)
+	b.wrap(proto, "set", checkSet)
 	b.constructors()
 	b.json()
 	return b.missing

@@ -29,7 +29,7 @@ func (b *Bounds) Arrays() {
 			if o, ok := args[0].(*goja.Object); !ok || !internals.IsBuffer(o) {
 				length := uint64(0)
 				if ok {
-					length = lengthOf(o)
+					length = sourceLength(o)
 				} else {
 					length = count(args[0])
 				}
@@ -44,7 +44,7 @@ func (b *Bounds) constructors() {
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
 		b.construct(name, func(args []goja.Value) {
 			if len(args) > 0 {
-				b.visit(name, lengthOf(args[0]))
+				b.visit(name, iterableLength(args[0]))
 			}
 		})
 	}
@@ -78,13 +78,10 @@ func (b *Bounds) objectLength(o *goja.Object) *goja.Object {
 func (b *Bounds) proxyDepth(v goja.Value) {
 	for n := 0; ; n++ {
 		o, ok := v.(*goja.Object)
-		if !ok || o == nil {
-			return
+		if !ok || o == nil || o.ExportType() != reflect.TypeFor[goja.Proxy]() {
+			return // Export would copy what is no proxy, and call its getters
 		}
-		p, ok := o.Export().(goja.Proxy)
-		if !ok {
-			return
-		}
+		p := o.Export().(goja.Proxy)
 		if n >= maxProxies {
 			b.fail("stack-overflow", "", "proxies are nested more than %d deep", maxProxies)
 		}

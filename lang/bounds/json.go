@@ -39,18 +39,19 @@ func (b *Bounds) json() {
 
 // list returns the second argument of JSON.stringify if it is a list of names: an array, or a proxy of one. Else it returns nil.
 func (b *Bounds) list(v goja.Value) *goja.Object {
-	o, ok := v.(*goja.Object)
-	if !ok {
-		return nil
+	if o, ok := v.(*goja.Object); ok && b.array(o) {
+		return o
 	}
+	return nil
+}
+
+// array reports whether an object is an array, or a proxy of one.
+func (b *Bounds) array(o *goja.Object) bool {
 	is, err := b.isArray(nil, o)
 	if err != nil {
 		b.host.Throw(err)
 	}
-	if !is.ToBoolean() {
-		return nil
-	}
-	return o
+	return is.ToBoolean()
 }
 
 // names returns the strings in a list of names, each once, in order. Numbers count as strings, and other values are left out.

@@ -54,7 +54,7 @@ var boundFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"join"}, checkJoin},
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 	{[]string{"Array"}, []string{"from"}, checkSourceLength},
-	{[]string{"Object"}, []string{"fromEntries"}, checkSourceLength},
+	{[]string{"Object"}, []string{"fromEntries"}, checkIterable},
 	{[]string{"Object"}, []string{
 		"keys", "values", "entries", "assign", "getOwnPropertyNames", "getOwnPropertyDescriptors", "freeze", "seal", "isFrozen", "isSealed", "defineProperties",
 	}, checkKeys},
@@ -62,7 +62,7 @@ var boundFunctions = []boundList{
 	{[]string{"Function", "prototype"}, []string{"apply"}, checkSpread(1)},
 	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
 	{[]string{"Reflect"}, []string{"construct"}, checkSpread(1)},
-	{[]string{"Promise"}, []string{"all", "allSettled", "any", "race"}, checkSourceLength},
+	{[]string{"Promise"}, []string{"all", "allSettled", "any", "race"}, checkIterable},
 	{[]string{"String", "prototype"}, []string{"repeat"}, checkRepeat},
 	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
 	{[]string{"String", "prototype"}, []string{"concat"}, checkConcat},
@@ -97,6 +97,28 @@ func lengthOf(v goja.Value) uint64 {
 	return count(n)
 }
 
+// sourceLength returns the length of an array, a typed array or a string, and of an array-like object without an iterator. For
+// other values it returns 0: an iterator checks for interrupts itself, and the length is then not read.
+func sourceLength(v goja.Value) uint64 {
+	if o, ok := v.(*goja.Object); ok && !isList(o) {
+		if next := o.GetSymbol(goja.SymIterator); next != nil && !goja.IsUndefined(next) && !goja.IsNull(next) {
+			return 0
+		}
+	}
+	return lengthOf(v)
+}
+
+// iterableLength returns the length of an array, a typed array or a string, or 0 for other values.
+func iterableLength(v goja.Value) uint64 {
+	if o, ok := v.(*goja.Object); ok && !isList(o) {
+		return 0
+	}
+	return lengthOf(v)
+}
+
+// isList reports whether an object is an array or a typed array, but no proxy of one.
+func isList(o *goja.Object) bool { return o.ClassName() == "Array" || internals.IsTypedArray(o) }
+
 // count converts an argument to a count by the rules of the builtins. Negative numbers and NaN become 0, and the maximum is
 // 2⁵³.
 func count(v goja.Value) uint64 {
@@ -128,9 +150,7 @@ func checkMany(b *Bounds, name string, c goja.FunctionCall) {
 		checkScripted(b, name, c)
 		return
 	}
-	if n := lengthOf(c.This); n >= 1<<16 {
-		checkCopy(b, name, c)
-	} else if name == "concat" {
+	if name == "concat" || lengthOf(c.This) >= 1<<16 {
 		checkCopy(b, name, c)
 	}
 }
@@ -151,7 +171,7 @@ func checkScripted(b *Bounds, name string, c goja.FunctionCall) {
 // checkFillUnlimited checks fills like checkFill, for an engine without limits. For an object that only resembles an array it
 // counts only the elements from the start of the fill on.
 func checkFillUnlimited(b *Bounds, name string, c goja.FunctionCall) {
-	start, ok := internals.Export(c.Argument(1)).(int64)
+	start, ok := internals.Primitive(c.Argument(1)).(int64)
 	if ok && start != 0 && builtins.Scripted(name, c) {
 		n := lengthOf(c.This)
 		if start < 0 {
@@ -218,17 +238,39 @@ func checkNothing(*Bounds, string, goja.FunctionCall) {}
 
 func checkLength(b *Bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
 
-// checkCopy checks builtins that visit every element of this and may copy each. For concat, the elements of its arguments
-// count, too.
+// checkCopy checks builtins that visit every element of this and may copy each. For concat, the elements of the arguments that
+// it spreads count, too.
 func checkCopy(b *Bounds, name string, c goja.FunctionCall) {
-	n := lengthOf(c.This)
-	for _, v := range c.Arguments {
-		if o, ok := v.(*goja.Object); ok && name == "concat" {
-			n += lengthOf(o)
+	var n uint64
+	if name != "concat" {
+		n = lengthOf(c.This)
+	} else {
+		n = b.spreadLength(c.This)
+		for _, v := range c.Arguments {
+			n += b.spreadLength(v)
 		}
 	}
 	b.visit(name, n)
 	b.Allocate(name, n*itemSize)
+}
+
+// spreadLength returns the number of elements that concat takes from a value: 0 if it adds the value itself.
+func (b *Bounds) spreadLength(v goja.Value) uint64 {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return 0
+	}
+	if o.ClassName() != "Array" {
+		if spreads := o.GetSymbol(goja.SymIsConcatSpreadable); spreads != nil && !goja.IsUndefined(spreads) {
+			ok = spreads.ToBoolean()
+		} else {
+			ok = b.array(o)
+		}
+	}
+	if !ok {
+		return 0
+	}
+	return lengthOf(o)
 }
 
 // checkTypedLength checks methods of typed arrays, whose elements are cheap to visit.
@@ -240,10 +282,15 @@ func checkTypedLength(b *Bounds, name string, c goja.FunctionCall) {
 }
 
 func checkSourceLength(b *Bounds, name string, c goja.FunctionCall) {
-	for _, v := range c.Arguments {
-		b.visit(name, lengthOf(v))
-	}
+	b.visit(name, sourceLength(c.Argument(0)))
 }
+
+func checkIterable(b *Bounds, name string, c goja.FunctionCall) {
+	b.visit(name, iterableLength(c.Argument(0)))
+}
+
+// checkSet checks the method set of typed arrays, which reads any source by its length.
+func checkSet(b *Bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(0))) }
 
 const sparseSize = 24 // bytes per element of an array with holes
 
@@ -255,7 +302,7 @@ func checkFill(b *Bounds, name string, c goja.FunctionCall) {
 }
 
 func checkSourceMemory(b *Bounds, name string, c goja.FunctionCall) {
-	n := lengthOf(c.Argument(0))
+	n := sourceLength(c.Argument(0))
 	b.Allocate(name, product(n, itemSize))
 	b.visit(name, n)
 }
@@ -343,7 +390,9 @@ func checkPieces(b *Bounds, name string, c goja.FunctionCall) {
 	const pieceSize = 2 * itemSize
 	n := textLength(c.This)
 	if limit := c.Argument(1); name == "split" && !goja.IsUndefined(limit) {
-		n = min(n, count(limit))
+		if _, ok := limit.(*goja.Object); !ok { // whose conversion may run the script
+			n = min(n, count(limit))
+		}
 	}
 	b.visit(name, n/4)
 	b.Allocate(name, n*pieceSize)

@@ -191,7 +191,7 @@ const maxSafe = 1<<53 - 1
 
 // toLength converts a value like ECMAScript's ToLength.
 func toLength(v goja.Value) int {
-	n, ok := internals.Export(v).(int64)
+	n, ok := internals.Primitive(v).(int64)
 	if !ok {
 		f := v.ToNumber().ToFloat()
 		switch {

@@ -100,7 +100,7 @@ func (b *set) installNumber() error {
 		if len(c.Arguments) == 0 {
 			return b.vm.ToValue(0)
 		}
-		if n, ok := internals.Export(c.Arguments[0]).(int64); ok {
+		if n, ok := internals.Primitive(c.Arguments[0]).(int64); ok {
 			return b.vm.ToValue(n)
 		}
 		return b.numeric(c.Arguments[0])
@@ -156,7 +156,7 @@ const toPrimitiveText = `"use strict"; (() => {
 // wide returns the value of a finite number whose magnitude is too large for the interpreter's conversion to an integer. It
 // returns false for other values.
 func wide(v goja.Value) (float64, bool) {
-	f, ok := internals.Export(v).(float64)
+	f, ok := internals.Primitive(v).(float64)
 	return f, ok && (f >= 1<<63 || f < -1<<63) && !math.IsInf(f, 0)
 }
 

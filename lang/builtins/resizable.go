@@ -423,7 +423,7 @@ func (b *buffers) transfer() {
 	b.transfers = true
 	proto := b.object("ArrayBuffer", "prototype")
 	buffer := func(v goja.Value, name string) goja.ArrayBuffer {
-		if o, ok := v.(*goja.Object); ok {
+		if o, ok := v.(*goja.Object); ok && internals.IsBuffer(o) {
 			if a, ok := o.Export().(goja.ArrayBuffer); ok {
 				return a
 			}

@@ -99,7 +99,7 @@ func (b sorter) mergeSort(list, spare []goja.Value) {
 // after reports whether x is sorted behind y.
 func (b sorter) after(x, y goja.Value) bool {
 	v := b.call(b.compare, goja.Undefined(), x, y)
-	if n, ok := internals.Export(v).(int64); ok {
+	if n, ok := internals.Primitive(v).(int64); ok {
 		return n > 0
 	}
 	return b.number(v).ToFloat() > 0

@@ -167,6 +167,15 @@ func Export(v goja.Value) any {
 	return v.Export()
 }
 
+// Primitive returns a primitive value's Go form, and nil for an object: [Export] would copy what it contains, and call its
+// getters.
+func Primitive(v goja.Value) any {
+	if _, ok := v.(*goja.Object); ok {
+		return nil
+	}
+	return v.Export()
+}
+
 // IsTypedArray reports whether an object is a typed array. It checks the interpreter's internal class, not properties that
 // scripts can change.
 func IsTypedArray(o *goja.Object) bool {

@@ -64,8 +64,8 @@ func (o *Operators) Want(text string) (defined bool, err error) {
 func (o *Operators) define() error {
 	check := func(operator string, bits func(a, b *big.Int) *big.Int) goja.Value {
 		return o.host.Function(operator, func(c goja.FunctionCall) (goja.Value, error) {
-			a, _ := internals.Export(c.Argument(0)).(*big.Int)
-			b, _ := internals.Export(c.Argument(1)).(*big.Int)
+			a, _ := internals.Primitive(c.Argument(0)).(*big.Int)
+			b, _ := internals.Primitive(c.Argument(1)).(*big.Int)
 			if a == nil || b == nil || a.Sign() == 0 || b.Sign() == 0 || b.Sign() < 0 && operator != "*" {
 				return nil, nil
 			}
