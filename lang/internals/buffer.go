@@ -180,7 +180,7 @@ func Primitive(v goja.Value) any {
 // scripts can change.
 func IsTypedArray(o *goja.Object) bool {
 	t := o.ExportType()
-	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"
+	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() <= reflect.Float64 && o.ClassName() == "Object" // a Map has pairs
 }
 
 var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
