@@ -60,7 +60,8 @@ func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]Te
 	}
 	var results []TestResult
 	var left error // the reason for which tests did not run
-	for _, test := range suite.Tests {
+	for i := 0; i < len(suite.Tests); i++ {
+		test := suite.Tests[i] // it may declare more
 		if opts.Run != nil && !opts.Run.MatchString(test.Name) {
 			continue
 		}
@@ -71,6 +72,7 @@ func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]Te
 		}
 		start := time.Now()
 		_, err := e.lang.Await(ctx, func(*goja.Runtime) (goja.Value, error) { return test.Func(goja.Undefined()) })
+		_ = e.lang.Do(ctx, func(*goja.Runtime) error { return nil }) // runs what the test left ready, such as a rejection
 		mu.Lock()
 		if err == nil {
 			err = diag.All(errors.Join(stray...)).Err()
