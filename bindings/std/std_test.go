@@ -157,6 +157,11 @@ func TestScripts(t *testing.T) {
 			console.log(b !== a, b.self === b, b.d.getTime(), b.m.get(1), b.s, b.r, b.f, b.e instanceof RangeError, b.h, b.f.buffer !== a.f.buffer)
 			for (const v of [() => 1, Symbol('s'), Promise.resolve()]) try { structuredClone(v) } catch (e) { console.log(e.name) }`,
 			"true true 0 { x: 1 } Set(1) { 2 } /a/gi Float32Array(2) [ 1, 2 ] true [ 1, <1 empty item>, 3 ] true\nDataCloneError\nDataCloneError\nDataCloneError\n"},
+		"clones of objects with hidden state": {`const disposed = new DisposableStack(), later = new AsyncDisposableStack()
+			for (const v of [new WeakRef({}), new FinalizationRegistry(() => {}), [1].values(), [1].values().map(x => x), 'ab'.matchAll(/a/g), disposed, later, new WeakMap()])
+				try { console.log(structuredClone(v)) } catch (e) { console.log(e.name) }
+			const o = { get a() { delete o.b; o.d = 4; return 1 }, b: 2, c: 3 }; console.log(structuredClone(o))`,
+			strings.Repeat("DataCloneError\n", 8) + "{ a: 1, c: 3 }\n"},
 		"clone of exceptions": {`const c = structuredClone({ a: new DOMException('late', 'AbortError'), s: AbortSignal.abort().reason })
 			console.log(c.a.name, c.a.message, c.a.code, c.a instanceof DOMException, c.s.name, Object.keys(c.a), structuredClone(new TypeError('m')).name, Object.keys(DOMException))`,
 			"AbortError late 20 true AbortError [] TypeError []\n"},

@@ -15,7 +15,10 @@
   const source = getter(RegExp.prototype, 'source')
   const wrapped = [Number, String, Boolean, BigInt, Symbol].map(c => c.prototype.valueOf)
   const { toString } = Object.prototype
-  const stateful = ['WeakMap', 'WeakSet', 'Generator', 'AsyncGenerator', 'Array Iterator', 'Map Iterator', 'Set Iterator', 'String Iterator']
+  const stateful = [
+    'WeakMap', 'WeakSet', 'WeakRef', 'FinalizationRegistry', 'Generator', 'AsyncGenerator', 'DisposableStack', 'AsyncDisposableStack',
+    'Array Iterator', 'Map Iterator', 'Set Iterator', 'String Iterator', 'RegExp String Iterator', 'Iterator Helper',
+  ]
   const refuse = what => fail(`${what} could not be cloned`, 'DataCloneError', 'leave it out, or put what it holds into plain objects, arrays, maps and sets')
 
   // put defines a property of copy without running a setter of its prototype, such as __proto__.
@@ -97,7 +100,9 @@
     if (inner) return typeof inner[0] === 'symbol' ? refuse('a Symbol object') : keep(Object(inner[0]))
     if (stateful.includes(tag) && !Object.hasOwn(v, Symbol.toStringTag)) refuse(`a ${tag}`)
     const copy = keep(kind === 'Array' ? new Array(v.length) : {})
-    for (const key of Object.keys(v)) put(copy, key, clone(v[key]))
+    for (const key of Object.keys(v)) {
+      if (Object.hasOwn(v, key)) put(copy, key, clone(v[key])) // a getter may have removed it
+    }
     return copy
   }
 
