@@ -3,7 +3,6 @@ package arrayjs
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
 
 	"github.com/dop251/goja"
 
@@ -22,6 +21,7 @@ type repeats struct {
 	recent, earlier map[string]*repeat
 	chains          *lang.Class[*chain]
 	spare           *request
+	plain           *goja.Object // the prototype of object literals
 }
 
 // mostRepeats is the number of the most recent calls whose commands are certainly kept.
@@ -61,7 +61,7 @@ type repeatsKey struct{}
 // repeats returns the state of an engine.
 func (o *operations) repeats(h offloadjs.Host) *repeats {
 	return h.Local(repeatsKey{}, func() any {
-		s := &repeats{operations: o, recent: map[string]*repeat{}}
+		s := &repeats{operations: o, recent: map[string]*repeat{}, plain: h.Engine().VM().NewObject().Prototype()}
 		s.defineChains(h)
 		return s
 	}).(*repeats)
@@ -196,32 +196,36 @@ func (s *repeats) argument(h offloadjs.Host, m *method, r *request, v goja.Value
 	return depth < mostNested && s.list(h, m, r, o, depth)
 }
 
-// list appends an array or an object to the key, and reports false like argument.
+// list appends an array or an object to the key, and reports false like argument. Only the values of literals are those that the
+// call reads: a getter or a proxy may return another one, and other prototypes may have options.
 func (s *repeats) list(h offloadjs.Host, m *method, r *request, o *goja.Object, depth int) bool {
-	switch o.ClassName() {
-	case "Array":
-		n := o.Get("length").ToInteger()
-		r.key = append(r.key, 'a', byte(n))
-		for i := range min(n, mostElements+1) {
-			if i == mostElements || !s.argument(h, m, r, o.Get(strconv.Itoa(int(i))), depth+1) {
-				return false
-			}
-		}
-		return true
-	case "Object":
-		if _, host := h.Engine().HostValue(o); host {
+	if values, ok := internals.ArrayValues(o); ok {
+		if len(values) > mostElements || o.Get("length").ToInteger() != int64(len(values)) {
 			return false
 		}
-		keys := o.Keys()
-		r.key = append(r.key, 'o', byte(len(keys)))
-		for _, k := range keys {
-			if r.key = append(append(r.key, byte(len(k))), k...); len(keys) > mostElements || len(k) > 32 || k == "queue" || k == "label" || !s.argument(h, m, r, o.Get(k), depth+1) {
+		r.key = append(r.key, 'a', byte(len(values)))
+		for _, v := range values {
+			if v == nil || internals.IsAccessor(v) || !s.argument(h, m, r, v, depth+1) {
 				return false
 			}
 		}
 		return true
 	}
-	return false
+	names, values, ok := internals.Properties(o)
+	if !ok || len(names) > mostElements || o.Prototype() != s.plain {
+		return false
+	}
+	r.key = append(r.key, 'o', byte(len(names)))
+	for _, k := range names {
+		v := values[k]
+		if len(k) > 32 || k == "queue" || k == "label" || internals.IsAccessor(v) {
+			return false
+		}
+		if r.key = append(append(r.key, byte(len(k))), k...); !s.argument(h, m, r, v, depth+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // find returns what calls with a key do, or nil. It moves what it found to the recent ones.

@@ -58,3 +58,29 @@ await views[0].put([0], i => i).catch?.(() => 0)
 		t.Errorf("got\n%s\nwant\n%s…\n20 0", got, want)
 	}
 }
+
+// TestRepeatedObjects checks that a call whose options a key cannot describe repeats no other call, and that none repeats it.
+func TestRepeatedObjects(t *testing.T) {
+	const script = `
+import { device, f32 } from 'offload'
+const x = device('cpu').array(f32, [[1, 2], [3, 4]])
+const say = async v => { v = await v; console.log(String(v.read ? await v.read() : v)) }
+let reads = 0, places = 0
+for (let i = 0; i < 2; i++) {
+  await say(x.sum({}))
+  await say(x.sum(Object.create({ axis: 0 })))
+  await say(x.sum(new (class { get axis() { return 0 } })))
+  await say(x.sum(Object.defineProperty({}, 'axis', { value: 0 })))
+  x.sum({ get axis() { return reads++ ? 1 : 0 } })
+  await say(x.sum({ axis: 0 }))
+  await say(x.sum({ axis: 1 }))
+  x.flip(Object.defineProperty([0], 0, { get: () => (places++ ? 1 : 0) }))
+  await say(x.flip([0]))
+  await say(x.flip([1]))
+}
+`
+	got := run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, script)
+	if want := strings.Repeat("10\n4,6\n4,6\n4,6\n4,6\n3,7\n3,4,1,2\n2,1,4,3\n", 2); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
