@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,14 +21,17 @@ func (r *Run) Repeat(x Array, n, axis int) (Array, error) {
 	if n < 0 {
 		return Array{}, r.fail(offload.InvalidArgument, "the count is %d; it must be 0 or more", n)
 	}
-	shape := []int{int(x.Len()) * n}
+	shape, at := []int{int(x.Len())}, 0
 	if axis != All {
 		if axis, err = r.axis(x, axis); err != nil {
 			return Array{}, err
 		}
-		shape = slices.Clone(x.Dims())
-		shape[axis] *= n
+		shape, at = slices.Clone(x.Dims()), axis
 	}
+	if n > 0 && shape[at] > math.MaxInt32/n {
+		return Array{}, r.fail(offload.InvalidSize, "%d copies of %d elements are more than %d", n, shape[at], math.MaxInt32).WithHint("make several arrays")
+	}
+	shape[at] *= n
 	if _, err := r.elements(shape); err != nil {
 		return Array{}, err
 	}

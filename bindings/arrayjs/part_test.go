@@ -1,9 +1,17 @@
 package arrayjs_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/inside"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/plugins/cpu"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // TestParts compares operations that read a part in place with the same ones on a copy.
@@ -85,4 +93,47 @@ func matches(got, want string) bool {
 		}
 	}
 	return true
+}
+
+// TestCounts checks numbers of parts and copies that are large, or no Numbers.
+func TestCounts(t *testing.T) {
+	const script = `
+import { device, i32, u8 } from 'offload'
+const d = device('cpu'), x = d.arange(i32, 6)
+const say = fn => { try { console.log(String(fn())) } catch (e) { console.log(e.message) } }
+say(() => x.split(Array.from({ length: 20 }, (_, i) => i)).map(b => b.length))
+say(() => x.split(Int16Array.of(1, -2)).map(b => b.length))
+say(() => x.split(3n).map(b => b.length))
+say(() => x.split([]).map(b => b.length))
+say(() => d.zeros(u8, 2048).repeat(2 ** 53))
+say(() => d.zeros(u8, [2, 2048]).repeat(2 ** 53, 1))
+say(() => d.zeros(u8, [0, 3]).repeat(2 ** 53, 0).shape)
+`
+	const want = "0,1,1,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n1,3,2\n2,2,2\n6\n" +
+		"repeat on cpu: 9007199254740992 copies of 2048 elements are more than 2147483647\n" +
+		"repeat on cpu: 9007199254740992 copies of 2048 elements are more than 2147483647\n0,3\n"
+	if got := run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, script); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestManyParts checks that a time limit ends a call of split that makes parts of no elements.
+func TestManyParts(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	defer func() { _ = rt.Shutdown(context.Background()) }()
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := e.Run(ctx, "t.js", "import { device, u8 } from 'offload'\ndevice('cpu').zeros(u8, 0).split(2e6)"); err == nil || time.Since(deadline(ctx)) > 5*time.Second {
+		t.Errorf("the call ended %v after the limit, with the error %v", time.Since(deadline(ctx)), err)
+	}
+}
+
+func deadline(ctx context.Context) time.Time {
+	at, _ := ctx.Deadline()
+	return at
 }

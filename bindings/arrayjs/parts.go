@@ -1,6 +1,9 @@
 package arrayjs
 
 import (
+	"context"
+	"strconv"
+
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
@@ -46,7 +49,17 @@ func setSlice(c *call, x array.Array) (goja.Value, error) {
 func split(c *call, x array.Array) (goja.Value, error) {
 	c.most(2)
 	axis := c.axis(1, 0)
-	at := c.integers("the number of parts", c.arg(0))
+	o, several := c.isList(c.arg(0))
+	var at []int // where parts from 1 on begin; nil for equal parts
+	count := 0
+	if several {
+		for i := range int(o.Get("length").ToInteger()) {
+			at = append(at, c.integer("an index", o.Get(strconv.Itoa(i))))
+		}
+		count = len(at) + 1
+	} else {
+		count = c.integer("the number of parts", c.arg(0))
+	}
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -57,22 +70,21 @@ func split(c *call, x array.Array) (goja.Value, error) {
 	}
 	axis = (axis + rank) % rank
 	n := x.Dims()[axis]
-	if goja.IsNumber(c.arg(0)) {
-		count := at[0]
-		if count < 1 || n%count != 0 {
-			c.failHint("write the indices where parts begin: x.split([2, 5])", "axis %d with %d elements has no %d equal parts", axis, n, count)
-			return nil, c.err
-		}
-		at = nil
-		for i := 1; i < count; i++ {
-			at = append(at, i*(n/count))
-		}
+	if !several && (count < 1 || n%count != 0) {
+		c.failHint("write the indices where parts begin: x.split([2, 5])", "axis %d with %d elements has no %d equal parts", axis, n, count)
+		return nil, c.err
 	}
 	var parts []any
 	from := 0
-	for i := range len(at) + 1 {
+	for i := range count {
+		if err := context.Cause(c.Run.Context); err != nil {
+			return nil, err
+		}
 		to := n
-		if i < len(at) {
+		switch {
+		case !several:
+			to = (i + 1) * (n / count)
+		case i < len(at):
 			if to = at[i]; to < 0 {
 				to += n
 			}
