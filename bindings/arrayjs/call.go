@@ -198,7 +198,7 @@ func (c *call) integer(what string, v goja.Value) int {
 	return int(x)
 }
 
-// number reads a number, or rounds a BigInt to one. For other values the call gets an error, and the result is 0.
+// number reads a number, or a BigInt that a number equals. For other values the call gets an error, and the result is 0.
 func (c *call) number(what string, v goja.Value) float64 {
 	switch {
 	case v == nil || goja.IsUndefined(v):
@@ -208,7 +208,11 @@ func (c *call) number(what string, v goja.Value) float64 {
 		return v.ToFloat()
 	}
 	if n, ok := internals.Export(v).(*big.Int); ok {
-		x, _ := new(big.Float).SetInt(n).Float64()
+		x, accuracy := new(big.Float).SetInt(n).Float64()
+		if accuracy != big.Exact {
+			c.fail("%s is %v, which no Number equals", what, n)
+			return 0
+		}
 		return x
 	}
 	c.fail("%s must be a number, not %s", what, convert.Describe(v))
@@ -398,7 +402,9 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 			t = ir.U64
 		}
 		bits, err := c.Bits(t, v)
-		c.note(err)
+		if err != nil {
+			c.fail("%s: %v", what, err)
+		}
 		return array.Operand{Type: t, Bits: bits}
 	}
 	if !goja.IsNumber(v) {
@@ -506,11 +512,11 @@ func rangeOf(t ir.Type) (low, end float64) {
 	return 0, end
 }
 
-// bits converts a value to the bits of an element of type t. A number other than 0 is true. For a value that does not fit, the
+// bits converts a value to the bits of an element of type t. A number other than 0 and NaN is true. For a value that does not fit, the
 // call gets an error.
 func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
 	if v != nil && goja.IsNumber(v) && t == ir.Bool {
-		if v.ToFloat() != 0 {
+		if x := v.ToFloat(); x != 0 && !math.IsNaN(x) {
 			return 1
 		}
 		return 0

@@ -114,7 +114,7 @@ func (c *call) eye() (array.Array, error) {
 
 func (c *call) arange() (array.Array, error) {
 	c.most(4)
-	t, from, to, step := c.scalarType(c.arg(0)), 0.0, c.number("to", c.arg(1)), 1.0
+	t, from, to, step := c.scalarType(c.arg(0)), 0.0, c.number(map[bool]string{true: "from", false: "to"}[c.has(2)], c.arg(1)), 1.0
 	if c.has(2) {
 		from, to = to, c.number("to", c.arg(2))
 	}

@@ -1,6 +1,10 @@
 package arrayjs_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/orepl/orepl/plugins/cpu"
+)
 
 // TestRandomEnds draws floats of ranges in which sums round to the end, which is no part of the range.
 func TestRandomEnds(t *testing.T) {
@@ -36,5 +40,41 @@ console.log((await d.array(f32, [[1, inf], [inf, inf], [3, -inf]]).median(0).rea
 		if got != want {
 			t.Errorf("%s: got\n%swant\n%s", p.name, got, want)
 		}
+	}
+}
+
+// TestWideNumbers checks numbers of 64-bit types that f32 or i64 does not hold, and NaN as a boolean.
+func TestWideNumbers(t *testing.T) {
+	const script = `
+import { device, bool, u8, i32, u32, i64, u64, f64 } from 'offload'
+import { where } from 'array'
+const d = device('cpu')
+const say = async fn => { try { let v = await fn(); console.log(String(v.read ? await v.read() : v)) } catch (e) { console.log(e.code + ' ' + e.message) } }
+await say(() => d.arange(i64, 2 ** 40, 2 ** 40 + 2, 0.5))
+await say(() => d.arange(i32, 2 ** 30 + 1, 2 ** 30 + 3, 0.5))
+await say(() => d.arange(u32, 2 ** 31 + 1, 2 ** 31 + 2, 0.5))
+await say(() => d.arange(u8, 255, 253, -0.5))
+await say(() => d.arange(bool, 0, 2, 0.5))
+await say(() => d.arange(u64, 2 ** 64 - 6144, 2 ** 64, 2048))
+await say(() => d.arange(u64, 0, 2 ** 64, 2 ** 63 + 2 ** 62))
+await say(() => d.arange(i64, 2 ** 63, 2 ** 63 + 2048, 2048))
+await say(() => d.arange(u64, 2 ** 64, 2 ** 64 + 4096, 4096))
+await say(() => d.arange(i64, 2n ** 53n + 1n, 2n ** 53n + 4n))
+await say(() => d.random(u64, 100, { from: 2 ** 64 - 4096, to: 2 ** 64, seed: 1 }).map(v => v >= u64(18446744073709547520n)).all())
+await say(() => where(d.ones(i32, 1), d.ones(i64, 1), 2n ** 70n))
+await say(() => d.ones(f64, 1).includes(2n ** 70n))
+await say(() => d.array(bool, [NaN, 2, -0, true]))
+await say(() => d.ones(bool, 2).put([0], [NaN]))
+await say(() => d.full(bool, 1, NaN))
+`
+	const want = "1099511627776,1099511627776,1099511627777,1099511627777\n1073741825,1073741825,1073741826,1073741826\n2147483649,2147483649\n255,254,254,253\n0,1,1,1\n" +
+		"18446744073709545472,18446744073709547520,18446744073709549568\n0,13835058055282163712\n" +
+		"invalid-argument arange: the numbers from 9223372036854776000 to 9223372036854776000 are not in the range of i64: -9223372036854775808 to 9223372036854775807\n" +
+		"invalid-argument arange: the numbers from 18446744073709552000 to 18446744073709552000 are not in the range of u64: 0 to 18446744073709551615\n" +
+		"invalid-argument arange on cpu: from is 9007199254740993, which no Number equals\ntrue\n" +
+		"invalid-argument where on cpu: b: 1180591620717411303424 is outside the range of u64\n" +
+		"invalid-argument includes on cpu: the value: 1180591620717411303424 is outside the range of u64\n0,1,0,1\n0,1\n0\n"
+	if got := run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, script); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
