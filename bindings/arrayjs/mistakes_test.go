@@ -72,6 +72,8 @@ var mistakes = []struct {
 	{js: "where(d.zeros(bool, 1), d.zeros(u64, 1), 5n)", want: "5"},
 	{js: "k.flip(Infinity)", want: "must be an integer, not Infinity"},
 	{js: "k.slice(1e300)", want: "start must be an integer of at most 2**53, not 1e+300"},
+	{js: "k.histogram(2, { from: 1, to: 1 }).counts", want: "from must be less"},
+	{js: "d.array(u32, [2 ** 31]).bincount()", want: "the greatest element is 2147483648"},
 	// The source of what is stored is in the memory that changes, here and in an earlier call elsewhere.
 	{js: "changed(r => r.setSlice([1, 100000], r.slice(0, 99999)))", want: "0 0 1 2 99998", drivers: true},
 	{js: "changed(r => r.setSlice([1, 100000], r.view(0, 99999)))", want: "0 0 1 2 99998", drivers: true},

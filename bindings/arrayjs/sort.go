@@ -1,7 +1,6 @@
 package arrayjs
 
 import (
-	"math"
 	"math/big"
 	"strconv"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // sorts returns the methods that sort, search and count.
@@ -172,7 +172,7 @@ func binCount(c *call, x array.Array) (goja.Value, error) {
 		defer func() { _ = kept.Free() }() // the launch holds the memory
 		n := number(v)
 		if n < 0 || n > 1<<30 {
-			c.failHint("bincount counts integers from 0 to 2**30; histogram counts any numbers", "the greatest element is %v", n)
+			c.failHint("bincount counts integers from 0 to 2**30; histogram counts any numbers", "the greatest element is %s", scalar.Text(n))
 			return nil, c.err
 		}
 		return c.result(c.BinCount(kept, int(n)+1))
@@ -209,7 +209,7 @@ func histogram(c *call, x array.Array) (goja.Value, error) {
 	if c.has(0) {
 		bins = c.integer("the number of bins", c.arg(0))
 	}
-	if c.err == nil && (c.option("from") == nil) != (c.option("to") == nil) || from > to || math.IsNaN(from) || math.IsNaN(to) {
+	if set := c.option("from") != nil; c.err == nil && set != (c.option("to") != nil) || set && !(from < to) {
 		c.fail("from and to are both necessary, and from must be less")
 	}
 	if c.err != nil {
