@@ -97,21 +97,17 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 	n := []int{int(max(count, 0))}
 	if last := from + (count-1)*step; count > 0 && t.IsInt() {
 		for _, x := range []float64{from, last} {
-			if low, high := limits(t); x < low || x > high || is64(t) && x == high { // high is rounded up
-				return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %s to %s are not in the range of %s: %s to %s", scalar.Text(from), scalar.Text(last), t, integerText(low), integerText(high)).
+			least, greatest := scalar.Integers(t)
+			if n := big.NewFloat(x); n.Cmp(new(big.Float).SetInt(least)) < 0 || n.Cmp(new(big.Float).SetInt(greatest)) > 0 {
+				return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %s to %s are not in the range of %s: %v to %v", scalar.Text(from), scalar.Text(last), t, least, greatest).
 					WithHint("take a wider type, as in arange(i32, …)")
 			}
 		}
 	}
 	if t.IsFloat() || from != math.Trunc(from) || step != math.Trunc(step) {
 		v, convert := MeanType(t), ""
-		if is64(t) {
-			convert = t.String()
-		} else if t.IsInt() {
-			convert = "i32"
-			if t == ir.U32 {
-				convert = "u32"
-			}
+		if t.IsInt() {
+			convert = t.Value().String()
 		}
 		return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { const moved = g.x * step; out[g.x] = %s(from + moved) }", convert), nil, number(v, numberBits(v, from)), number(v, numberBits(v, step)))
 	}
@@ -120,33 +116,7 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 		convert = t.String()
 	}
 	return r.create("arange", t, n, "(g, out, from, step) => { out[g.x] = "+convert+"(from + i64(g.x) * step) }", nil,
-		number(ir.I64, integerBits(from)), number(ir.I64, integerBits(step)))
-}
-
-// integerBits returns the bits of an integer that i64 or u64 holds.
-func integerBits(x float64) uint64 {
-	if x >= 1<<63 {
-		return uint64(x)
-	}
-	return uint64(int64(x))
-}
-
-// limits returns the least and the greatest number of an integer type, rounded to f64.
-func limits(t ir.Type) (low, high float64) {
-	if high = math.Exp2(float64(8*t.Size())) - 1; t.IsSigned() {
-		high = math.Exp2(float64(8*t.Size()-1)) - 1
-		low = -high - 1
-	}
-	return low, high
-}
-
-// integerText formats what limits returned.
-func integerText(x float64) string {
-	n, _ := big.NewFloat(x).Int(nil)
-	if x >= 1<<63 {
-		n.Sub(n, big.NewInt(1))
-	}
-	return n.String()
+		number(ir.I64, scalar.IntegerBits(from)), number(ir.I64, scalar.IntegerBits(step)))
 }
 
 // Linspace returns count numbers of a float type at equal distances. The first is from, and of several the last is to. The product of
@@ -200,7 +170,7 @@ func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Arra
 	}
 	text := "out[g.x] = " + convert + "(from + i64(Math.mulhi((u64(w0) << 32n) | u64(w1), range))) }"
 	return r.create("random", t, dims, "(g, out, seed, seedHigh, from, range) => { "+words+text, nil,
-		append(seeds, number(ir.I64, integerBits(from)), number(ir.U64, uint64(to-from)))...)
+		append(seeds, number(ir.I64, scalar.IntegerBits(from)), number(ir.U64, uint64(to-from)))...)
 }
 
 // Normal returns numbers of the normal distribution, of the float type t. Element i is a function of the seed and i; see Box and
