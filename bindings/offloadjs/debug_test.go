@@ -32,6 +32,17 @@ const d = device('cpu')
 // loaded, stored and printed.
 func TestDebugPrints(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
+		{"the sign of zeros", `
+const k = kernel((g, x) => {
+  const z = x[0] * 1
+  x[1] = f64(z)
+  x[2] = 1 / z
+}, { contract: false })
+console.log(k.debug({ item: 0, size: 1 }, d.buffer(new Float32Array([-0, 1, 2]))))`, `item [0, 0, 0] of k
+  4:9  z = x[0] * 1   x[0] → -0  z = -0
+  5:3  x[1] = f64(z)  x[1] ← -0
+  6:3  x[2] = 1 / z   x[2] ← -Infinity
+`},
 		{"loop, helper and branch", `
 const square = v => v * v
 const k = kernel((g, n, x) => {

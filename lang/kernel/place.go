@@ -249,9 +249,10 @@ func (c *compiler) tupleTable(t value) *place {
 func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 	switch i.kind {
 	case kNum, kBig:
-		n := i.num
+		n, text, exact := i.num, scalar.Text(i.num), int64(i.num)
 		if i.kind == kBig {
 			n, _ = i.big.Float64()
+			text, exact = i.big.String(), i.big.Int64()
 		}
 		extent := -1.0
 		if len(p.dims) > 0 {
@@ -262,15 +263,15 @@ func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 		}
 		switch {
 		case !isIntegral(n):
-			c.errorf(at, diag.IndexNotInteger, "write an integer", "%s is no index", scalar.Text(n))
+			c.errorf(at, diag.IndexNotInteger, "write an integer", "%s is no index", text)
 		case n < 0:
-			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %s is negative", scalar.Text(n))
+			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %s is negative", text)
 		case extent >= 0 && n >= extent:
-			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an extent of %s", scalar.Text(n), scalar.Text(extent))
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an extent of %s", text, scalar.Text(extent))
 		case n > 1<<31-1 && (!p.flat || !fits(n, ir.I64)):
-			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is larger than any dimension", scalar.Text(n))
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is larger than any dimension", text)
 		case n > 1<<31-1:
-			return c.b.Int(ir.I64, int64(n))
+			return c.b.Int(ir.I64, exact)
 		}
 		return c.b.Int(ir.I32, int64(toInt32(n)))
 	case kReg:

@@ -181,8 +181,11 @@ func eventTexts(s *trace.Step) []string {
 	return list
 }
 
-// shortScalar formats a value. An f32 becomes the shortest decimal that rounds to it.
+// shortScalar formats a value. An f32 becomes the shortest decimal that rounds to it; −0 has its sign, as in console.log.
 func shortScalar(v interp.Scalar) string {
+	if v.Type.IsFloat() && v.Bits == ir.FloatBits(v.Type, math.Copysign(0, -1)) {
+		return "-0"
+	}
 	if v.Type == ir.F32 {
 		x := float64(math.Float32frombits(uint32(v.Bits)))
 		if short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', -1, 32), 64); err == nil {

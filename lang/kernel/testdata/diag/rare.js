@@ -164,6 +164,7 @@
   x[13] = ps[0]['x']
   x[14] = m.flat.length + m.flat.shape // ### "^27: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$"
   x[-1] = x[1.5] + x[2147483648] + x[NaN] // ### "^5: index -1 is negative \\[index-out-of-bounds\\]; count from 0$" "^13: 1\\.5 is no index \\[index-not-integer\\]; write an integer$" "^22: index 2147483648 is larger than any dimension \\[index-out-of-bounds\\]; $" "^38: NaN is no index \\[index-not-integer\\]; write an integer$"
+  x[-9007199254740993n] = x[18446744073709551615n] + ps[9007199254740993n].x + m.flat[9223372036854775808n] // ### "^5: index -9007199254740993 is negative \\[index-out-of-bounds\\]; count from 0$" "^29: index 18446744073709551615 is larger than any dimension \\[index-out-of-bounds\\]; $" "^57: index 9007199254740993 is larger than any dimension \\[index-out-of-bounds\\]; $" "^87: index 9223372036854775808 is larger than any dimension \\[index-out-of-bounds\\]; $"
   x[15] = ps[0] + 1 // ### "^11: `ps\\[0\\]` is a record, not a number \\[not-a-number\\]; name a field of it$"
   ps[0] = 1 // ### "^11: `1` is no Particle \\[whole-record\\]; name a field: `\\.x = …`$"
   ps[0] = m[0] // ### "^11: `m\\[0\\]` is no Particle \\[whole-record\\]; $"
