@@ -364,6 +364,9 @@ func (p *parser) port(c rune) error {
 	if text := p.take(); text != "" {
 		port, err := strconv.Atoi(text)
 		if err != nil || port > 65535 {
+			if p.only != noState { // a host before the port is set nevertheless
+				return errDone
+			}
 			return fail("the port %.20s is above 65535", text)
 		}
 		if own, yes := specialPorts.Get()[p.u.Scheme]; yes && own == port {

@@ -31,6 +31,30 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestSetHost checks hosts that are set with a port. A port that is too large is ignored, and the host is set.
+func TestSetHost(t *testing.T) {
+	for _, c := range []struct{ url, host, want string }{
+		{"http://a:8080/p", "b:81", "http://b:81/p"}, {"http://a:8080/p", "b:80", "http://b/p"}, {"http://a:8080/p", "b", "http://b:8080/p"},
+		{"http://a:8080/p", "b:65536", "http://b:8080/p"}, {"http://a/p", "b:99999999999999999999/y", "http://b/p"},
+		{"ns://a:8/p", "[::1]:65536", "ns://[::1]:8/p"}, {"http://a/p", "b:x", "http://b/p"}, {"http://a/p", ":65536", "http://a/p"},
+		{"http://a/p", "b c:65536", "http://a/p"},
+	} {
+		u, err := reader().Parse(c.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reader().Set(u, "host", c.host); u.String() != c.want {
+			t.Errorf("%s with host %s: got %s, want %s", c.url, c.host, u, c.want)
+		}
+		if reader().Set(u, "port", "65536"); u.String() != c.want {
+			t.Errorf("%s with a large port: got %s", c.want, u)
+		}
+	}
+	if u, err := reader().Parse("http://a:65536", nil); err == nil {
+		t.Errorf("got %s", u)
+	}
+}
+
 func TestPunycode(t *testing.T) {
 	for label, want := range map[string]string{"münchen": "xn--mnchen-3ya", "☃": "xn--n3h", "日本語": "xn--wgv71a119e", "ü": "xn--tda", "bücher-zahl": "xn--bcher-zahl-9db"} {
 		got, ok := toPunycode(label)
