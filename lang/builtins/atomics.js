@@ -76,7 +76,7 @@
 		store(array, index, value) {
 			const name = validate(array, false)
 			const i = indexOf(array, index)
-			const v = big(name) ? BigInt(value) : integer(value)
+			const v = big(name) ? asIntN(9007199254740991, value) : integer(value) // all bits
 			check(array)
 			array[i] = big(name) ? v : v % 4294967296
 			return v

@@ -11,11 +11,18 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// integerTexts replaces parseInt, whose result for many digits is not the nearest number.
+// integerTexts replaces parseInt, whose result for many digits is not the nearest number, and for a negative fraction not -0.
 func (b *set) integerTexts() {
 	b.wrap(b.global, "parseInt", func(c goja.FunctionCall, fn function) goja.Value {
+		_, isObject := c.Argument(0).(*goja.Object)
+		if _, ok := c.Argument(1).(*goja.Object); ok || isObject { // each is converted once
+			c.Arguments = []goja.Value{b.text(c.Argument(0)), b.number(c.Argument(1))}
+		}
 		s, ok := c.Argument(0).(goja.String)
 		v := fn(c)
+		if f, isNumber := internals.Export(c.Argument(0)).(float64); isNumber && f < 0 && v.ToFloat() == 0 {
+			return b.vm.ToValue(math.Copysign(0, -1))
+		}
 		if !ok || s.Length() < 2 {
 			return v
 		}
@@ -75,7 +82,8 @@ func digit(c byte) uint32 {
 	return 36
 }
 
-// bigIntegers makes BigInt refuse a call without a value, its methods accept any number of bits, and parseInt any number of digits.
+// bigIntegers makes BigInt convert objects exactly and refuse a call without a value. Its methods then accept any number of bits,
+// and parseInt any number of digits.
 func (b *set) bigIntegers() error {
 	b.integerTexts()
 	class := b.object("BigInt")
@@ -84,6 +92,9 @@ func (b *set) bigIntegers() error {
 		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if len(c.Arguments) == 0 {
 				b.typeError("Cannot convert undefined to a BigInt")
+			}
+			if _, ok := c.Argument(0).(*goja.Object); ok { // the interpreter would convert a text through a number
+				c.Arguments = []goja.Value{b.primitive(c.Argument(0))}
 			}
 			return convert(c)
 		}

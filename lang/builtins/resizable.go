@@ -204,8 +204,8 @@ func (b *buffers) sliceBuffer() {
 		if r == nil {
 			return fn(c)
 		}
-		start := relative(c.Argument(0), r.size)
-		end := r.size
+		end := r.size // before the conversions
+		start := relative(c.Argument(0), end)
 		if !isUndefined(c.Argument(1)) {
 			end = relative(c.Argument(1), end)
 		}
