@@ -25,6 +25,9 @@ func (c *Call) operation(run func(ctx context.Context, data []byte) ([]byte, err
 		data, err := c.data.Bytes(ctx)
 		var result []byte
 		if err == nil {
+			err = c.failed
+		}
+		if err == nil {
 			result, err = run(ctx, data)
 		}
 		return result, c.end(ctx, err)
@@ -297,7 +300,11 @@ func (g *Group) Scan(p *Payload, r Reduction) Operation {
 func (g *Group) Split(color, order int64) func(ctx context.Context) (*Group, error) {
 	c := g.begin(split, 0, nothing())
 	return func(ctx context.Context) (*Group, error) {
-		part, err := c.split(ctx, color, order)
+		var part *Group
+		err := c.failed
+		if err == nil {
+			part, err = c.split(ctx, color, order)
+		}
 		return part, c.end(ctx, err)
 	}
 }

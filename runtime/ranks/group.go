@@ -77,11 +77,14 @@ type Call struct {
 	data   *Payload
 	sent   []<-chan error
 	got    *Payload // describes the elements of the last message received; nil before the first
+	failed error    // why the operation fails without a message; nil if it does not
 }
 
 // begin returns the next collective operation of the group.
 func (g *Group) begin(k kind, root int, data *Payload) *Call {
-	return &Call{g: g, kind: k, number: g.calls.Add(1), root: root, data: data}
+	c := &Call{g: g, kind: k, number: g.calls.Add(1), root: root, data: data}
+	g.w.begin(c)
+	return c
 }
 
 func (c *Call) key(step int) key {
@@ -98,7 +101,9 @@ func (c *Call) send(to, step int, data []byte) {
 
 // receive returns the bytes of a step from a member.
 func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
-	p, err := c.g.w.post(c.g, c.g.members[from], c.key(step)).wait(ctx)
+	r := c.g.w.post(c.g, c.g.members[from], c.key(step))
+	c.announce(ctx, r, from)
+	p, err := r.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -106,31 +111,9 @@ func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
 	return p.data, c.agree(from, p)
 }
 
-// agree returns an error if the operation of another member, with p, differs from this one in kind, root, reduction, type or
-// length. Type and length do not matter for barriers and splits, nor to a receiver of a broadcast or scatter that has passed no elements.
-func (c *Call) agree(from int, p *parcel) error {
-	me := c.g.rank
-	wrong := func(code offload.Code, format string, args ...any) error {
-		return offload.Errorf(code, c.kind.String(), format, args...).WithHint("all ranks of a communicator call the same collective operations in the same order, with data of one type and length")
-	}
-	switch free := (c.kind == broadcast || c.kind == scatter) && c.data.Count == 0 && me != c.root; {
-	case p.Kind != c.kind:
-		return wrong(offload.InvalidArgument, "rank %d calls %s where rank %d calls %s", from, p.Kind, me, c.kind)
-	case int(p.Root) != c.root:
-		return wrong(offload.InvalidArgument, "rank %d names the root %d, rank %d the root %d", from, p.Root, me, c.root)
-	case p.Reduce != uint8(c.reduce):
-		return wrong(offload.InvalidArgument, "rank %d combines by %s, rank %d by %s", from, Reduction(p.Reduce), me, c.reduce)
-	case free || c.kind == barrier || c.kind == split:
-	case p.Type != c.data.Type:
-		return wrong(offload.InvalidArgument, "rank %d has elements of %s, rank %d of %s", from, p.Type, me, c.data.Type)
-	case p.Count != uint64(c.data.Count):
-		return wrong(offload.InvalidSize, "rank %d has %d elements, rank %d has %d", from, p.Count, me, c.data.Count)
-	}
-	return nil
-}
-
 // end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss, or one that another
-// member has told all members, it first tells the other members. It returns err, or if that is nil the first failure of sending or the cause of ctx.
+// member has told all members, it first tells the other members. It returns the first error of these: err, that of sending, the cause
+// of ctx if that ends first, and a failure of the operation at another member.
 func (c *Call) end(ctx context.Context, err error) error {
 	if code := offload.CodeOf(err); err != nil && code != offload.DeviceLost && err != c.g.w.failure(c.key(0)) {
 		for i, rank := range c.g.members {
@@ -144,14 +127,12 @@ func (c *Call) end(ctx context.Context, err error) error {
 	for _, done := range c.sent {
 		select {
 		case failed := <-done:
-			if err == nil {
-				err = failed
-			}
+			err = cmp.Or(err, failed)
 		case <-ctx.Done():
-			return cmp.Or(err, context.Cause(ctx))
+			err = cmp.Or(err, context.Cause(ctx))
 		}
 	}
-	return err
+	return cmp.Or(err, c.g.w.finish(c))
 }
 
 // text returns the text of an error without the operation, which the error of another member repeats.

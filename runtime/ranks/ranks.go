@@ -8,6 +8,9 @@
 //
 // Operations are made of messages on byte streams, so that they work over any stream, and end if a process is lost.
 //
+// Messages have the kind and the root of their operation, which the receiver compares with its own. Members that differ may each wait
+// for a message that no other one sends. So a member that waits long tells the sender what it waits for.
+//
 // A receiver keeps messages that arrive early, so that a sender never waits for a receiver.
 //
 // Reductions combine the data of ranks in their order, ((r0 + r1) + r2) and so on. The bits do not depend on the algorithm.

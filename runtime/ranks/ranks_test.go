@@ -362,6 +362,41 @@ func TestMismatch(t *testing.T) {
 			}
 			return g.AllReduce(ones(offload.F32, wholeBytes), Sum)
 		}},
+		// No rank sends what another one waits for.
+		"roots of gather": {offload.InvalidArgument, "names the root", func(g *Group, odd bool) Operation {
+			root := 0
+			if odd {
+				root = 1
+			}
+			run := g.Gather(root, ones(offload.I32, 2))
+			if g.Rank() == 2 { // it only sends, and ends in time or not
+				return func(ctx context.Context) ([]byte, error) {
+					_, _ = run(ctx)
+					return nil, offload.Errorf(offload.InvalidArgument, "gather", "names the root")
+				}
+			}
+			return run
+		}},
+		"roots of reduce": {offload.InvalidArgument, "names the root", func(g *Group, odd bool) Operation {
+			return g.Reduce(g.Rank(), ones(offload.I32, 2), Sum)
+		}},
+		"roots of broadcast": {offload.InvalidArgument, "names the root", func(g *Group, odd bool) Operation {
+			run := g.Broadcast((g.Rank()+1)%g.Size(), ones(offload.I32, 2))
+			return func(ctx context.Context) ([]byte, error) {
+				d, err := run(ctx)
+				return d.Bytes, err
+			}
+		}},
+		"scatter": {offload.InvalidArgument, "calls", func(g *Group, odd bool) Operation {
+			if g.Rank() == 2 {
+				return g.Gather(2, ones(offload.I32, 3))
+			}
+			run := g.Scatter(2, ones(offload.I32, 3))
+			return func(ctx context.Context) ([]byte, error) {
+				d, err := run(ctx)
+				return d.Bytes, err
+			}
+		}},
 		// Only one rank receives from a rank whose operation differs. The barrier waits for a rank that waits for it.
 		"barrier": {offload.InvalidArgument, "calls", func(g *Group, odd bool) Operation {
 			if g.Rank() == 0 {
@@ -391,6 +426,37 @@ func TestMismatch(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s, rank %d: %v", name, rank, err)
 			}
+		}
+	}
+}
+
+// TestLateMismatch broadcasts from two roots, neither of which receives. The next operation fails at both.
+func TestLateMismatch(t *testing.T) {
+	for rank, err := range job(t, 2, func(ctx context.Context, g *Group) error {
+		d, err := g.Broadcast(g.Rank(), payload(offload.I32, make([]byte, 8)))(ctx)
+		if err != nil || len(d.Bytes) != 8 {
+			if !strings.Contains(fmt.Sprint(err), "names the root") {
+				return err
+			}
+			return nil // the other rank's message came in time
+		}
+		for {
+			g.w.mu.Lock()
+			failed := len(g.w.failures) > 0
+			g.w.mu.Unlock()
+			if failed {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		_, err = g.Barrier()(ctx)
+		if !strings.Contains(fmt.Sprint(err), "earlier operation differed") {
+			return fmt.Errorf("the barrier: %w", err)
+		}
+		return nil
+	}) {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
 }

@@ -22,6 +22,8 @@ type World struct {
 	serial   uint64             // number of the last message or receipt, which are counted together
 	lost     error              // a process is lost: all operations fail
 	used     bool               // Claim has been called, and the release that it returned has not
+	claims   uint64             // calls of Claim that returned a group
+	agreement
 }
 
 // peer is a process of the job. The mutex of the world guards the fields that change, except stream.
@@ -37,12 +39,9 @@ type peer struct {
 	left    bool // the process has ended its script
 }
 
-// call identifies a collective operation.
-type call struct{ context, number uint64 }
-
 // NewWorld returns the processes that links connect. Nil links are those of a process alone.
 func NewWorld(links Links) *World {
-	w := &World{links: links, posted: map[key][]*Receipt{}, failures: map[call]error{}}
+	w := &World{links: links, posted: map[key][]*Receipt{}, failures: map[call]error{}, agreement: newAgreement()}
 	size := 1
 	if links != nil {
 		size = links.Size()
@@ -73,7 +72,8 @@ func (w *World) Claim() (g *Group, release func(), err error) {
 		return nil, nil, offload.Errorf(offload.InvalidArgument, "mpi", "another script of this process uses the ranks")
 	}
 	w.used = true
-	g = &Group{w: w, context: 1, rank: w.Rank()}
+	w.claims++ // each script has a context of its own
+	g = &Group{w: w, context: w.claims, rank: w.Rank()}
 	for rank := range w.peers {
 		g.members = append(g.members, rank)
 	}
@@ -252,22 +252,13 @@ func (w *World) deliver(from int, m *parcel) {
 		if m.Ended {
 			err = offload.Errorf(offload.Closed, m.Kind.String(), "%s", m.data).WithHint(endedHint)
 		}
-		if c := (call{m.Key.Context, m.Key.Number}); w.failures[c] == nil {
-			w.failures[c] = err
-		} else {
-			err = w.failures[c]
-		}
-		for _, p := range w.peers {
-			for k, list := range p.posted {
-				if k.Call && k.Context == m.Key.Context && k.Number == m.Key.Number {
-					delete(p.posted, k)
-					for _, r := range list {
-						r.settle(nil, err)
-					}
-				}
-			}
-		}
+		w.failCall(call{m.Key.Context, m.Key.Number}, err)
 		return
+	}
+	if m.Key.Call {
+		if w.compare(from, m); m.Key.Step == announcement {
+			return
+		}
 	}
 	var first *Receipt // that was posted first
 	for _, list := range [][]*Receipt{p.posted[m.Key], w.posted[m.Key]} {
@@ -375,9 +366,14 @@ type sending struct {
 // send appends s to the queue to a process. It makes s.done, which receives the result. If a process is lost or the receiver
 // has left, the result is that error at once.
 func (w *World) send(to int, s *sending) {
-	s.done = make(chan error, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.enqueue(to, s)
+}
+
+// enqueue is send for a caller that holds the mutex.
+func (w *World) enqueue(to int, s *sending) {
+	s.done = make(chan error, 1)
 	p := w.peers[to]
 	switch {
 	case w.lost != nil:
