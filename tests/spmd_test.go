@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,6 +61,9 @@ if (mpi.rank === 1) {
   if (how === 'operation') await mpi.allGather(Float32Array.of(1, 2))
   if (how === 'argument') await mpi.allReduce('abc')
 }
+const root = mpi.rank === 1 ? 1 : 0
+if (how === 'gather') await mpi.gather(Float32Array.of(1, 2), { root })
+if (how === 'broadcast') await mpi.broadcast(Float32Array.of(1, 2), root)
 await mpi.allReduce(Float32Array.of(1, 2))
 `
 
@@ -78,10 +82,16 @@ func TestSPMDEnds(t *testing.T) {
 		"length":    {"elements, rank", "[invalid-size]"},
 		"operation": {"calls", "[invalid-argument]"},
 		"argument":  {"the operation failed at rank 1: the data must be a typed array or a buffer"},
+		"gather":    {"names the root", "[invalid-argument]"},
+		"broadcast": {"names the root", "[invalid-argument]"}, // ranks tell others of the difference while they leave
 	} {
 		t.Run(how, func(t *testing.T) {
 			launchers := mpiLaunchers(t)
-			if how != "kill" && how != "stop" && how != "throw" {
+			switch how {
+			case "kill", "stop", "throw":
+			case "broadcast":
+				launchers = slices.Repeat(launchers, 4)
+			default:
 				launchers = launchers[:min(1, len(launchers))]
 			}
 			for _, launcher := range launchers {

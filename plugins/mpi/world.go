@@ -237,9 +237,14 @@ func (w *world) losePeer(address string) {
 }
 
 // dial opens a connection to a worker, or from a host to a host. Two processes of one role may connect to each other. So the one of
-// higher rank numbers its connections with odd numbers, the other with even ones.
+// higher rank numbers its connections with odd numbers, the other with even ones. dial returns an error if this host leaves the job, which
+// waits until all connections are closed.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()
+	if w.scripts.closed {
+		w.mu.Unlock()
+		return nil, errors.New("this process leaves the job")
+	}
 	n := w.next
 	w.next++
 	if w.role == w.roles[rank] {

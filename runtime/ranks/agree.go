@@ -27,6 +27,7 @@ type begun struct {
 	kind  kind
 	root  int
 	ended bool
+	sent  []<-chan error // results of telling the other members of a difference
 }
 
 // differs returns an error if the operation of another process differs in kind or root.
@@ -54,7 +55,7 @@ type agreement struct {
 	order []call            // the keys of begun, oldest first
 	early map[call][]told   // of operations that have not begun here: one for each kind and root
 	last  map[uint64]uint64 // number of the latest operation of each group that has begun here
-	late  map[uint64]error  // by group: a difference that was found when the operation had ended here, until a later one reports it
+	late  map[uint64]error  // by group: a difference of an operation that had ended here, which the next one is to report
 }
 
 func newAgreement() agreement {
@@ -75,7 +76,7 @@ func (w *World) begin(c *Call) {
 	a.begun[id], a.order = mine, append(a.order, id)
 	a.last[id.context] = max(a.last[id.context], id.number)
 	if err := a.late[id.context]; err != nil {
-		c.failed = disagreement(c.kind, offload.InvalidArgument, "an earlier operation differed: %s", text(err))
+		c.failed = differed(c.kind, err)
 		delete(a.late, id.context)
 	}
 	for _, other := range a.early[id] {
@@ -84,6 +85,16 @@ func (w *World) begin(c *Call) {
 		}
 	}
 	delete(a.early, id)
+}
+
+// toldOf returns the results of telling the other members that an operation differs.
+func (w *World) toldOf(c *Call) []<-chan error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if b := w.agreement.begun[call{c.g.context, c.number}]; b != nil {
+		return b.sent
+	}
+	return nil
 }
 
 // finish remembers that an operation has ended. It returns its failure at another process, or nil if none is known.
@@ -115,19 +126,39 @@ func (w *World) compare(from int, m *parcel) {
 	}
 }
 
-// disagree fails an operation that differs from that of another process, and tells the other members. The caller holds the mutex.
+// disagree fails an operation that differs from that of another process. If it has ended here, another one of the group fails, too: the
+// first one that runs, or else the next one that begins. The caller holds the mutex.
 func (w *World) disagree(id call, b *begun, err error) {
 	if w.failures[id] != nil {
 		return
 	}
-	if b.ended {
-		w.late[id.context] = err
+	w.reject(id, b, err)
+	if !b.ended {
+		return
 	}
+	for _, other := range w.order {
+		if later := w.begun[other]; other.context == id.context && !later.ended && w.failures[other] == nil {
+			w.reject(other, later, differed(later.kind, err))
+			return
+		}
+	}
+	w.late[id.context] = err
+}
+
+// differed returns the error of an operation after one that differed.
+func differed(k kind, err error) error {
+	return disagreement(k, offload.InvalidArgument, "an earlier operation differed: %s", text(err))
+}
+
+// reject fails an operation, and tells the other members. The caller holds the mutex.
+func (w *World) reject(id call, b *begun, err error) {
 	w.failCall(id, err)
 	for i, rank := range b.g.members {
 		if i != b.g.rank {
 			k := key{Context: id.context, Number: id.number, Call: true}
-			w.enqueue(rank, &sending{parcel: parcel{header: header{Key: k, Kind: b.kind, Failed: true}, data: []byte(text(err))}})
+			s := &sending{parcel: parcel{header: header{Key: k, Kind: b.kind, Failed: true}, data: []byte(text(err))}}
+			w.enqueue(rank, s)
+			b.sent = append(b.sent, s.done)
 		}
 	}
 }

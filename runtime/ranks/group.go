@@ -124,7 +124,7 @@ func (c *Call) end(ctx context.Context, err error) error {
 			}
 		}
 	}
-	for _, done := range c.sent {
+	for _, done := range append(c.sent, c.g.w.toldOf(c)...) {
 		select {
 		case failed := <-done:
 			err = cmp.Or(err, failed)
