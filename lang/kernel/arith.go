@@ -172,8 +172,8 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// factor converts an operand of * or /, or a value to be stored, to t like rounded. But it does not warn of integral constants
-// of a magnitude below 2^100.
+// factor converts an operand of * or /, or a value to be stored as f16 or bf16, to t like rounded. But it does not warn of
+// integral constants of a magnitude below 2^100.
 func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.kind == kNum && isIntegral(v.num) && math.Abs(v.num) < 1<<100 {
 		return c.widen(v, t)
@@ -183,8 +183,8 @@ func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 
 // exactInF32 reports whether an integer is expected not to exceed 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts
 // of bits, coordinates, extents and constants up to 2²⁴. It holds for remainders and masks by such constants, and for right
-// shifts by 8 bits or more. It also holds for right shifts and choices of such values, and for their sums, differences and
-// products with such constants.
+// shifts by 8 bits or more. It also holds for right shifts and choices of such values, for these values | 0, and for their sums,
+// differences and products with such constants.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def

@@ -78,7 +78,7 @@ type param struct {
 	arg      Arg
 	name     *syntax.Name
 	typ      ir.Type // type of a scalar
-	inferred bool    // the argument is a Number, so uses decide the type
+	inferred bool    // the argument is a Number: its uses decide the type, but from parameter 64 on it is the real type
 	bit      uint64  // bit in value.taint while the parameter is assumed to be an integer
 	reals    bool    // the inferred type is the real type
 
@@ -484,8 +484,9 @@ func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site 
 	return ir.Site{File: file, Line: p.Line, Col: p.Column, Text: text}
 }
 
-// record returns the module's record for r: r itself, or an identical record that is already declared. If another record has
-// the same name, it returns a renamed copy. If the module has other records for r's fields, it returns a copy with these.
+// record returns the module's record for r, or nil for nil. This is r itself, or a declared record with the same name and fields.
+// If a different record has r's name, or r has none, it is a copy with a new name. If the module has other records for r's
+// fields, the copy has these. record declares the result in the module.
 func (c *compiler) record(r *ir.Record) *ir.Record {
 	if r == nil || c.records[r] != nil {
 		return c.records[r]

@@ -92,8 +92,9 @@ func (c *compiler) scalarType(v value) ir.Type {
 	return ir.Void
 }
 
-// constant emits the constant v as one of type t. A number is rounded to a float type, and wraps to an integer type. A Number
-// that is no integer is first truncated for a 32-bit type, but becomes 0 in a 64-bit one.
+// constant emits the constant v as one of type t. For bool only its truth counts, and a bool becomes 0 or 1. A number is rounded
+// to a float type, and wraps to an integer type. A Number that is no integer is first truncated for a 32-bit type, but becomes 0
+// in a 64-bit one. NaN and infinities become 0 in integer types.
 func (c *compiler) constant(v value, t ir.Type) *ir.Value {
 	x := v.num
 	switch v.kind {
@@ -254,7 +255,8 @@ func written(t ir.Type) ir.Type {
 	return t.Value()
 }
 
-// toInt applies ToInt32 to a scalar, with the result type t (i32 or u32); 64-bit integers are an error.
+// toInt applies ToInt32 to a scalar, with the result type t (i32 or u32). It reports a 64-bit integer or a BigInt as an error, and
+// returns 0 for it.
 func (c *compiler) toInt(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.isConst() && v.kind != kBig {
 		x := v.num

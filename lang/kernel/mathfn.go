@@ -437,8 +437,8 @@ func (c *compiler) mathFrexp(_ string, args []value, x *syntax.Call) value {
 	return value{kind: kTuple, list: []value{register(fraction), register(c.b.Op(ir.Sat, ir.I32, exponent))}}
 }
 
-// convertCall compiles i32(x), f64(x), …. If x is a call of g.call, the type is that of its result. If x is a quotient of
-// integers, a conversion to an integer type makes it an integer division.
+// convertCall compiles i32(x), f64(x), …. If x is a call of g.call, the service returns a value of this type, unless registers
+// cannot hold it. If x is a quotient of integers, a conversion to an integer type makes it an integer division.
 func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	if e.Record != nil {
 		c.errorf(x.Span, diag.BadConversion, "write {…} with its fields", "%s is a record, not a conversion", e.Record.Name)

@@ -43,7 +43,8 @@ func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *phi
 
 func constantly(v value) func() value { return func() value { return v } }
 
-// either returns a function that builds one of two values from the results, or nil if the values cannot be joined.
+// either adds the results that select between two values. It returns a function that builds the selected value from j.results,
+// or nil if the values cannot be joined. After an error the function returns bad.
 func (j *phiJoin) either(a, b value) func() value {
 	switch {
 	case a.kind == kBad || b.kind == kBad:

@@ -159,7 +159,8 @@ func (c *compiler) declare(d *syntax.Decl) *variable {
 	return v
 }
 
-// bind declares a name with its initial value. If the name is assigned again, it reports a value that is no scalar.
+// bind declares a name with its initial value. It reports a string, and what has no value, as an error. If the name is assigned
+// again, it also reports any other value that is no scalar.
 func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	v := c.declare(d)
 	if !v.slot {
@@ -216,8 +217,8 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	c.markValue(v.label(), register(v.cur), at)
 }
 
-// read returns the value of a variable. It reports an error if the variable is not declared yet or is unset. In unreachable code
-// an unset variable is 0.
+// read returns the value of a variable. It reports an error, and returns bad, if the variable is not declared yet or is unset. In
+// unreachable code an unset variable is 0.
 func (c *compiler) read(v *variable, n *syntax.Name) value {
 	switch {
 	case v.state == undeclared:

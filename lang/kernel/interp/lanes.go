@@ -120,7 +120,7 @@ type frame struct {
 	row  int
 	regs []uint64
 	addr [width]uint64 // byte offsets of the current access in its array
-	bad  set           // lanes that leave marked in the current step
+	bad  set           // lanes that [frame.leave] has marked in the current step
 	left bool          // bad is not empty
 	some [width]uint8  // lanes of the current access that did not fault
 }

@@ -302,7 +302,7 @@ func (g *generator) inside(b *ir.Block, at context, end func()) {
 	g.values = g.values[:scope]
 }
 
-// types returns random types for up to three results; in kernels without Jumps there may be none.
+// types returns random types of results: one to three in kernels with Jumps, otherwise at most two.
 func (g *generator) types() []ir.Type {
 	if g.options.Jumps {
 		out := make([]ir.Type, 1+g.IntN(3))

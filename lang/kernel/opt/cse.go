@@ -12,7 +12,7 @@ import (
 // CSE replaces an instruction by an equal one that dominates it. Two loads are equal if no instruction between them may write
 // the element; a store forwards its value to loads of the same element. A write to a buffer may write all buffers, and one to a
 // shared array all shared arrays. Writes of other items are ignored up to the next barrier: they are races, and a race allows
-// any value.
+// any value. CSE reports whether it changed the kernel.
 func CSE(k *ir.Kernel, _ *Facts) bool {
 	m := &cse{subst: analysis.NewValues[*ir.Value](k), table: make([]available, 1, k.NumValues()/2+1), buckets: make([]int32, 1<<bits.Len(uint(k.NumValues()))), effects: map[*ir.Instr]effect{}}
 	for _, in := range k.Body.Instrs {

@@ -8,7 +8,8 @@ import (
 )
 
 // DCE eliminates dead code: instructions without effect whose results are unused, and dead results and carried values
-// of structured instructions. It removes a dead loop only if the loop is known to be finite.
+// of structured instructions. It removes a dead loop only if the loop is known to be finite. DCE reports whether it changed the
+// kernel.
 func DCE(k *ir.Kernel, _ *Facts) bool {
 	s := &dce{Structure: analysis.StructureOf(k), around: map[*ir.Instr]bool{}, values: analysis.NewValues[bool](k)}
 	s.roots(k.Body, nil)

@@ -9,7 +9,8 @@ import (
 )
 
 // Fold folds constants, applies exact algebraic identities, and simplifies control flow: constant conditions, loops that run
-// once, regions without an early exit, and ifs that only select values. It replaces results that are equal on all paths.
+// once, regions without an early exit, and ifs that only select values. It replaces results that are equal on all paths. Fold
+// reports whether it changed the kernel.
 func Fold(k *ir.Kernel, _ *Facts) bool {
 	f := &folder{k: k, s: analysis.StructureOf(k), subst: analysis.NewValues[*ir.Value](k), order: analysis.NewValues[int](k)}
 	k.Body.Walk(func(in *ir.Instr) {

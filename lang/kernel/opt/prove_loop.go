@@ -16,7 +16,7 @@ type loopGuess struct {
 }
 
 // loop analyses the body with assumed intervals of its parameters. It widens failed assumptions and repeats, and finally
-// assumes the full range of the type.
+// assumes the full range of the type. A search for operations that wrap then narrows the intervals; see [wrapSearch.refine].
 func (p *prover) loop(in *ir.Instr) {
 	p.findMovable(in)
 	params := in.Then.Params

@@ -45,8 +45,8 @@ func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 // maxOperands is the maximum number of operations that a search follows from a value through its operands.
 const maxOperands = 8
 
-// onlyWraps reports whether a value is known to be negative only if an operation wrapped. This holds for sums and products of
-// non-negative values, and for counters that start at such a value and only add such values.
+// onlyWraps reports whether a value is known to be negative only if an operation wrapped. Examples are sums and products of
+// non-negative values, and counters that start at such a value and only add such values. It follows up to depth operations.
 func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	switch r := p.rangeOf(v); {
 	case r.lo >= 0:
@@ -91,7 +91,7 @@ func addend(sum, param *ir.Value) *ir.Value {
 }
 
 // want records the size facts that would prove index v of access in to be in bounds. There is one for each axis whose launch
-// size is known to be greater than v.
+// size is known to be greater than v. There is none for a constant, an index that may be negative, and an array in the kernel.
 func (p *prover) want(in *ir.Instr, v *ir.Value, extent int) {
 	a := in.Array
 	if extent == ir.Flat && a.Rank == 1 {

@@ -19,7 +19,8 @@ const (
 
 // SROA replaces private arrays whose indices are all constants by values, one per used element, and removes the arrays. Control
 // flow carries the values; [DCE] removes the unused ones. It leaves arrays with atomic operations or conversions, those passed
-// to library functions, and those beyond its limits. If control flow would carry too many values, it does nothing.
+// to library functions, and those beyond its limits. If control flow would carry too many values, it does nothing. SROA reports
+// whether it changed the kernel.
 func SROA(k *ir.Kernel, _ *Facts) bool {
 	p := &sroa{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
 		zeros: map[ir.Type]*ir.Value{}}

@@ -68,7 +68,8 @@ func (u *unroller) choose() {
 }
 
 // needs returns the loops on whose counters the indices of each private array depend. unfit has the arrays whose indices depend on
-// other values too. It also has those with an access that is neither Zero nor a load or store without conversion.
+// other values too, and those passed to library functions. It also has those with an access that is neither Zero nor a load or
+// store without conversion.
 func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*ir.Array]bool) {
 	loops, unfit = map[*ir.Array]map[*ir.Instr]bool{}, map[*ir.Array]bool{}
 	u.k.Body.Walk(func(in *ir.Instr) {

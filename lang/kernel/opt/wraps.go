@@ -22,8 +22,9 @@ type Launches struct {
 }
 
 // Wraps returns the sums, differences, products, quotients, negations and absolute values that may overflow i32, u32 or i64. The
-// set also has conversions to u32 of integers that may be negative. If launches is nil, Wraps assumes nothing about them. ok is
-// false if the kernel is too large to analyse exactly: the set may then have many operations that cannot overflow.
+// set also has each [ir.Wrap] to u32 of an integer that may be negative, of a u64, or of a float. If launches is nil, Wraps assumes
+// nothing about them. ok is false if the kernel is too large to analyse exactly: the set may then have many operations that
+// cannot overflow.
 func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p := newProver(k, nil)
 	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}
