@@ -109,7 +109,8 @@ func isPort(s native.Symbol) bool {
 }
 
 // enterPorts registers the launch's services for calls of its code. leave, nil after an error, unregisters the services. It
-// first waits for the one-way calls of the code, unless the launch was stopped.
+// first waits for the one-way calls of the code. It does not wait if the launch was stopped, or a fault or an interruption ended
+// a call of the function.
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()
