@@ -183,8 +183,8 @@ func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
 
 // exactInF32 reports whether an integer is expected not to exceed 2²⁴. This holds for 8-bit and 16-bit elements, bools, counts
 // of bits, coordinates, extents and constants up to 2²⁴. It holds for remainders and masks by such constants, and for right
-// shifts by 8 bits or more. It also holds for right shifts and choices of such values, for these values | 0, and for their sums,
-// differences and products with such constants.
+// shifts by 8 bits or more. It also holds for right shifts and choices of such values, and for their sums, differences and
+// products with such constants. So it does for x | 0 of such a value x.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def

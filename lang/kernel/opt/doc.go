@@ -96,7 +96,7 @@ func Run(m *ir.Module, level int, facts *Facts) {
 }
 
 // run repeats the passes until none changes the kernel, but at most maxRounds times. It skips a pass whose last run changed
-// nothing, until a later pass changes the kernel, or a pass before it in the list changes proofs.
+// nothing. The pass runs again after a change of the kernel, or of proofs by a pass before it in the list.
 func run(k *ir.Kernel, passes []Pass, facts *Facts) {
 	version := 1
 	clean := make([]int, len(passes)) // by pass: the version that it leaves unchanged; 0: none

@@ -129,8 +129,8 @@ func (r *reducer) loop(c int32) {
 }
 
 // counter returns a register that the loop changes only at position i, by a constant, and its induction variable. It returns
-// false if the instruction there changes no such register, or if no addition may follow. It also does so for 0, and for
-// constants of vcode.MaxPeel and more.
+// false if the instruction there changes no such register, or if no addition may follow. It also does so for the constant 0, and
+// for magnitudes of vcode.MaxPeel and more.
 func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 	in := &r.f.Insts[i]
 	if r.within[i] != r.current || !in.Copies() {

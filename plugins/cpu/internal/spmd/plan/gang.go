@@ -105,8 +105,8 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 	return ok
 }
 
-// Limits of the number of instructions of a memory-bound kernel without loops. maxNarrow holds if it stores only elements of
-// less than four bytes: gangs of two registers can then compute in lanes of 16 bits.
+// Limits of the number of instructions of a memory-bound kernel without loops. maxNarrow is the limit of a kernel that stores only
+// elements of less than four bytes: gangs of two registers can then compute in lanes of 16 bits.
 const (
 	maxCopied = 32
 	maxNarrow = 64

@@ -4,7 +4,7 @@ package vcode
 // writes at 2i+1.
 type LiveRange struct {
 	Start, End int32   // Start is −1 if the register is not mentioned
-	Weight     float32 // mentions, weighted by loop depth; a definition counts twice, cold code a hundredth
+	Weight     float32 // 1 for each read and 2 for each write, weighted by loop depth; a hundredth in cold code
 	Hint       Reg     // a register from which it is copied
 }
 
