@@ -217,8 +217,8 @@ func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 }
 
 // leaveAbove emits the exit of a loop that continues while a value is less than a uniform bound, or at most the bound. The value must
-// be an i32 that grows from lane to lane by a constant of at most vcode.MaxPeel, or not at all, so the last lane decides. It must
-// have a lane-0 value. Gangs whose last lane wraps leave. For other tests leaveAbove emits nothing and returns false.
+// be an i32 with a lane-0 value. From lane to lane it must grow by a constant of 0 to vcode.MaxPeel, so the last lane decides.
+// Gangs whose last lane wraps leave. For other tests leaveAbove emits nothing and returns false.
 func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
