@@ -64,7 +64,8 @@ type EngineOptions struct {
 	OnError func(error)
 
 	// OnOverdue receives the cause if a call has not returned two seconds after a limit or its context ended it. The reason is a
-	// builtin function that checks no interrupt. OnOverdue runs on its own goroutine and may end the process.
+	// builtin function that checks no interrupt. OnOverdue runs on its own goroutine and may end the process. With Isolate it is not
+	// called.
 	OnOverdue func(error)
 
 	cache  *esm.Cache    // shared by a pipeline's engines
@@ -306,7 +307,7 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	return e.exported(exports, err)
 }
 
-// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again; the
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts or .mts. Each call reads and runs the file again; the
 // modules that it imports are evaluated once per engine. The file may be read whatever the policy says.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
 	if err := e.usable(); err != nil {

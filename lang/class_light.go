@@ -29,8 +29,8 @@ func (e *Engine) host(o *goja.Object) any {
 	return e.reveal(o, e.objects.hiddenSymbol)
 }
 
-// isLight reports whether a type is a light host. It caches the answer, because it runs for every object passed to a native
-// function.
+// isLight reports whether a type implements lightHost. It caches the answer, because host may call it for every object that is passed
+// to a native function.
 func (e *Engine) isLight(t reflect.Type) bool {
 	light, known := e.objects.lightTypes[t]
 	if !known {

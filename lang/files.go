@@ -38,7 +38,7 @@ func (e *Engine) OpenFile(path string) (fs.File, error) {
 	return e.opts.Disk().Open(path)
 }
 
-// CheckRegular returns an error that names op if an engine with these options has limits and an existing file is not regular.
+// CheckRegular returns an error that names op if the options limit time, memory or iterations, and an existing file is not regular.
 // To open a pipe, or to read another such file, may block forever. It is safe for concurrent use.
 func (o *Options) CheckRegular(op, path string) error {
 	if !o.Limits.bounded() {

@@ -151,7 +151,8 @@ func (e *Engine) promptUnit(name, text string) (*esm.Module, error) {
 	return m, nil
 }
 
-// checkConstants returns an error if a prompt line assigns a constant, which is a global that the interpreter would change.
+// checkConstants returns an error if a prompt line assigns a constant, its own or one of an earlier line. The constants of a prompt are
+// globals, which the interpreter would change.
 func (e *Engine) checkConstants(u *source.Unit) error {
 	for _, w := range u.Writes {
 		if !w.Own && e.esm.promptCells[w.Name].kind != source.KindConst {

@@ -127,7 +127,8 @@ func (e *Engine) rejection(err error) goja.Value {
 	return e.ErrorValue(err)
 }
 
-// ErrorValue returns the Error object that [Engine.Throw] throws for err: the object that the script threw, or a new Error.
+// ErrorValue returns an object that stands for err: the object that the script threw if err is or wraps its exception, otherwise a
+// new Error as of [Engine.Throw]. An exception with a primitive value also becomes an Error.
 func (e *Engine) ErrorValue(err error) *goja.Object {
 	if o, ok := thrown(err).(*goja.Object); ok {
 		return o

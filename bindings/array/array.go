@@ -63,7 +63,7 @@ type Ops struct {
 // New returns the operations of a session.
 func New(s *session.Session) *Ops { return &Ops{session: s} }
 
-// Host makes the buffers and the launches of operations. A script's host keeps its limits.
+// Host makes the buffers and the launches of operations. The host of a script enforces the script's limits.
 type Host interface {
 	NewBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error)
 	Launch(q *session.Queue, c *session.Call) error
@@ -90,7 +90,7 @@ type Run struct {
 	Queue   *session.Queue
 	Context context.Context
 	Host    Host
-	Label   string           // label of the result; "" for the operation's name
+	Label   string           // label of the result; "" for one that its number makes unique, such as "buffer 7"
 	Pos     offload.Position // position of the call in a script
 	Watch   func(Launched)   // called after each launch, if not nil
 

@@ -134,7 +134,7 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 		number(v, numberBits(v, from)), number(v, numberBits(v, to)), number(v, numberBits(v, step)))
 }
 
-// words is the text that computes four random words from the element's index.
+// words is the text that computes four random words from the seed and the element's index.
 const words = "const [w0, w1, w2, w3] = philox(g.x, 0, 0, 0, seed, seedHigh); "
 
 // Random returns numbers of the uniform distribution over [from, to). Floats have as many random bits as the type has

@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Groups holds the groups of equal elements of an array, or of equal parts along an axis. Their number is that of the selection.
+// Groups holds the groups of equal elements of an array, or of equal parts along an axis. The device stores their number in Count of
+// the selection.
 type Groups struct {
 	Selection       // the places in order at which groups begin
 	x         Array // copy of the elements

@@ -57,7 +57,7 @@ func reversed(dims []int) []int {
 func (r *Run) Map(fn Function, x Array) (Array, error) { return r.Zip("map", fn, ir.Void, In(x)) }
 
 // Zip returns the results of a function of the elements of operands, whose shapes broadcast; see [Run.Map]. At least one
-// operand is an array, and there are at most mostInputs. If t is not Void, it is the type of the result's elements.
+// operand is an array, and there are at most 12 operands. If t is not Void, it is the type of the result's elements.
 func (r *Run) Zip(op string, fn Function, t ir.Type, operands ...Operand) (Array, error) {
 	end, err := r.begin(op)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Run) Zip(op string, fn Function, t ir.Type, operands ...Operand) (Array
 }
 
 // zipped checks the operands of an elementwise operation. It returns the operation's shape, the type of its elements and
-// the operands. Operands are stored if functions depend on their different real types.
+// the operands. If the functions of a joined operand have another real type than the operation, zipped stores all joined operands.
 func (r *Run) zipped(fn Function, t ir.Type, operands []Operand) ([]int, ir.Type, []Operand, error) {
 	var arrays []Array
 	var shapes [][]int

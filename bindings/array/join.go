@@ -60,7 +60,8 @@ func (a Array) Joined() bool { return a.joined != nil }
 func (o Operand) IsArray() bool { return o.Array.Buffer != nil || o.Array.joined != nil }
 
 // Join returns an array like that of [Run.Zip] without computing it: Zip, Map, Join and the reductions compute its elements in
-// their own launch, with the same bits; [Run.Store] stores it. If that is not possible, Join stores the array.
+// their own launch, with the same bits; [Run.Store] stores it. Join returns a stored array if this is not possible: for example, if fn
+// takes indices, the array is empty, or there are more than 12 inputs.
 func (r *Run) Join(op string, fn Function, operands ...Operand) (Array, error) {
 	end, err := r.begin(op)
 	if err != nil {
@@ -85,7 +86,8 @@ func (r *Run) Join(op string, fn Function, operands ...Operand) (Array, error) {
 	return Array{Elem: ir.Elem{Scalar: t}, joined: e}, nil
 }
 
-// Store returns the array itself, or a stored copy of a joined one. Outside of an operation it counts as the last of those joined.
+// Store returns the array itself, or a stored copy of a joined one. Outside of an operation, its launch and its errors have the name
+// of the last operation that is joined.
 func (r *Run) Store(x Array) (Array, error) {
 	if x.joined == nil {
 		return x, nil

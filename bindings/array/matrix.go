@@ -189,7 +189,8 @@ func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 	return r.launch(bind("multiplyRow"), []int{shape[2], rest, shape[0]}, nil, in(a), in(b), in(c), i32(tiles*rows))
 }
 
-// The only right matrix of a product is packed in panels of panelColumns columns if its values take leastPacked bytes or more.
+// The only right matrix of a product is packed in panels of panelColumns columns if its values take leastPacked bytes or more. The
+// product must also have at least panelColumns rows and 2*panelColumns columns.
 const (
 	panelColumns = 64
 	leastPacked  = 1 << 20

@@ -38,7 +38,8 @@ func axesOf(r *Run, a Array, axes []int) (list []int, err error) {
 	return list, nil
 }
 
-// around returns the products of the extents before and after an axis, and its own. For All, the array is one row.
+// around returns the product of the extents before an axis, the axis's own extent, and the product of those after it. For [All] these are 1,
+// the number of elements, and 1.
 func around(dims []int, axis int) (outer, n, inner int) {
 	if axis == All {
 		return 1, product(dims), 1

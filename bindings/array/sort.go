@@ -276,7 +276,7 @@ func (s *radix) pass(d digit, next, at Array) error {
 }
 
 // SortBy sorts along an axis by a function of two elements: its value is negative if the first one precedes, or is a boolean
-// that reports it. The sort is stable. It returns the sorted elements and their indices.
+// that reports it. If descending is set, the order is reversed. The sort is stable. It returns the sorted elements and their indices.
 func (r *Run) SortBy(compare Function, x Array, axis int, descending bool) (sorted, places Array, err error) {
 	end, err := r.begin("sort", x)
 	if err != nil {

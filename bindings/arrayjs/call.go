@@ -512,8 +512,8 @@ func rangeOf(t ir.Type) (low, end float64) {
 	return 0, end
 }
 
-// bits converts a value to the bits of an element of type t. A number other than 0 and NaN is true. For a value that does not fit, the
-// call gets an error.
+// bits converts a value to the bits of an element of type t. For the type bool, a number other than 0 and NaN is true. For a value that
+// does not fit, the call gets an error.
 func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
 	if v != nil && goja.IsNumber(v) && t == ir.Bool {
 		if x := v.ToFloat(); x != 0 && !math.IsNaN(x) {

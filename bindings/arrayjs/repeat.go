@@ -53,7 +53,7 @@ type request struct {
 	before  *chain
 	at      offload.Position
 	label   string // the variable to which the script assigns the value
-	next    string // the joining method that it calls on the value
+	next    string // the method that the script calls on the value, if it takes joined arrays
 }
 
 type repeatsKey struct{}

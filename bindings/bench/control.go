@@ -35,8 +35,8 @@ func control(e *lang.Engine, name string) (goja.Callable, error) {
 	return fn, nil
 }
 
-// Watch registers report for the progress of an engine's measurements. It must be called on the loop's goroutine, like all
-// functions of this file.
+// Watch registers report for the progress of an engine's measurements. Watch must be called on the loop's goroutine, like all functions
+// of this file that take an engine.
 func Watch(e *lang.Engine, report func(Progress)) error {
 	watch, err := control(e, "watch")
 	if err != nil {

@@ -258,8 +258,8 @@ func assignMap(v reflect.Value, values map[string]any, secret bool) error {
 	return nil
 }
 
-// assignGroup sets the fields of a struct within a list or map. Names without a field are errors, and so are required fields
-// without a value.
+// assignGroup sets the fields of a struct within a list or map. A nil value leaves its field unchanged. Names without a field are errors,
+// and so are required fields whose names are missing.
 func assignGroup(v reflect.Value, values map[string]any, secret bool) error {
 	fields := convert.Fields(v.Type())
 	known := make([]string, len(fields))

@@ -17,11 +17,11 @@ import (
 	"github.com/orepl/orepl/lang/typedarray"
 )
 
-// Encode converts a Go value to a script's value. Structs and maps become objects, those of maps with sorted keys. Slices of
-// floats and of integers of 8 to 32 bits become typed arrays, other slices arrays. Functions become functions, and nil becomes
-// null. A *big.Int, and any integer that a Number would round, becomes a BigInt. Durations become milliseconds, times Dates, errors
-// Errors, and types with MarshalText strings. For structs that also counts if the method is one of the pointer. A secret is an
-// error. The result shares no memory with Go. Encode must run on the engine's goroutine.
+// Encode converts a Go value to a script's value. Structs and maps become objects, those of maps in the order of the keys in Go. A key
+// with a method MarshalText becomes its text. Slices of floats and of integers of 8 to 32 bits become typed arrays, other slices arrays.
+// Functions become functions, and nil becomes null. A *big.Int, and any integer that a Number would round, becomes a BigInt. Durations
+// become milliseconds, times Dates, errors Errors, and types with MarshalText strings. For structs that also counts if the method is
+// one of the pointer. A secret is an error. The result shares no memory with Go. Encode must run on the engine's goroutine.
 func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil

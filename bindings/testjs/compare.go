@@ -161,7 +161,7 @@ func isKind(v reflect.Value, kind reflect.Kind) bool { return v.IsValid() && v.K
 // An entry is a property of an object, or a pair of a Map.
 type entry struct{ key, value any }
 
-// nanKey and bigKey stand for keys of Maps that Go finds unequal to themselves.
+// nanKey and bigKey stand for NaN and BigInts as keys of Maps. Go finds NaN unequal to itself, and compares a *big.Int by its address.
 type (
 	nanKey struct{}
 	bigKey string
@@ -169,7 +169,8 @@ type (
 
 func (nanKey) String() string { return "NaN" }
 
-// entriesOf returns the entries of a map in the order of the texts of their keys, and by key. Equal keys of scripts are equal keys.
+// entriesOf returns the entries of a map in the order of the texts of their keys, and their values by key. Keys that a script finds equal
+// are equal in Go, too.
 func entriesOf(v reflect.Value) (sorted []entry, by map[any]any) {
 	by = map[any]any{}
 	for each := v.MapRange(); each.Next(); {
@@ -220,7 +221,7 @@ func place(at string) string {
 	return at + " "
 }
 
-// differ compares numbers: exactly, or within a tolerance that is relative beyond 1. NaN equals NaN, and an infinity itself.
+// differ compares numbers: exactly, or within a tolerance that is relative beyond 1. NaN equals NaN, and an infinity equals itself.
 func differ(at string, got, want any, a, b, tolerance float64) error {
 	switch {
 	case math.IsNaN(a) && math.IsNaN(b), a == b && math.Abs(a) < 1<<53, a == b && exact(got).Cmp(exact(want)) == 0:
@@ -239,7 +240,7 @@ func differ(at string, got, want any, a, b, tolerance float64) error {
 	return failure("%sis %s, expected %s", place(at), shown(got), shown(want))
 }
 
-// exact returns a number of any type but NaN.
+// exact returns the exact value of a number of any type, which must not be NaN.
 func exact(x any) *big.Float {
 	if n, ok := x.(*big.Int); ok {
 		return new(big.Float).SetInt(n)
@@ -434,7 +435,7 @@ func (s *Suite) golden(value any, file string, tolerance float64) error {
 	return nil
 }
 
-// parse decodes JSON. Integers that a float does not hold are BigInts.
+// parse decodes JSON. Integers of 54 to 64 bits become a *big.Int, and other numbers a float64.
 func parse(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

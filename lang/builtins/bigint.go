@@ -82,8 +82,8 @@ func digit(c byte) uint32 {
 	return 36
 }
 
-// bigIntegers makes BigInt convert objects exactly and refuse a call without a value. Its methods then accept any number of bits,
-// and parseInt any number of digits.
+// bigIntegers makes BigInt convert objects exactly and refuse a call without a value. It makes asIntN and asUintN accept any number of
+// bits, up to mostBits for asUintN of a negative integer, and parseInt any number of digits.
 func (b *set) bigIntegers() error {
 	b.integerTexts()
 	class := b.object("BigInt")

@@ -245,8 +245,8 @@ func (f *function) belongsTo(outer *function) bool {
 	return f == outer
 }
 
-// pause lets a module yield after its functions are marked, before other code runs. The marking statements come first,
-// including an unnamed function that is exported by default.
+// pause lets a module yield after its functions are marked, before other code runs. The marking statements come first, then the
+// variable of an unnamed function that is exported by default, if there is one.
 func (w *rewriter) pause(body *[]ast.Statement) {
 	functions := 0
 	for _, s := range *body {

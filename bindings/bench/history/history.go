@@ -21,10 +21,10 @@ import (
 // Most is the maximum number of runs that a folder keeps.
 const Most = 200
 
-// name is the layout of the times in the names of files. Names in it sort by time.
+// name is the layout of the times that name files. The names sort by time.
 const name = "20060102T150405.000000000Z"
 
-// Keep adds a run to a folder, and removes the oldest ones beyond [Most].
+// Keep adds a run to a folder, which it makes if it is missing, and removes the oldest runs beyond [Most].
 func Keep(dir string, run *record.Run) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("the folder %s cannot be made: %v", dir, errors.Unwrap(err))

@@ -26,7 +26,7 @@ type Comparison struct {
 	Added   []string     // names in the new run only
 	Gone    []string     // names in the old run only
 	Uneven  []string     // names that a file has in both runs, but not equally often
-	Without []string     // names in both, of which a result failed or is wrong
+	Without []string     // names in both, of which a result failed, is wrong or has no samples
 }
 
 // Doubtful returns the names of the results whose samples differ, though the runs may be the cause. most is the largest of
@@ -81,7 +81,7 @@ func (r *Run) count() map[string]int {
 	return count
 }
 
-// index returns the keys of a run's results, in order, and the results. unique reports whether a name suffices.
+// index returns the keys of a run's results, in order, and the results by key. unique reports whether a name suffices.
 func (r *Run) index(unique func(name string) bool) (keys []key, by map[key]*Result) {
 	by = map[key]*Result{}
 	count, seen := map[key]int{}, map[key]int{} // by file and name, since a script may run several times
@@ -209,7 +209,7 @@ var milliseconds = later.Value[map[string]float64]{Make: func() map[string]float
 }}
 
 // ParseCondition parses a condition: a metric, < or >, and a number with a unit. A number with % is a change against the
-// baseline; times have a unit, rates none or their own. A change that is met without a change, such as < 5%, is an error.
+// baseline; times have a unit, rates none or their own. A condition on a change that is met without one, such as < 5%, is an error.
 func ParseCondition(text string) (Condition, error) {
 	m := condition.Get().FindStringSubmatch(text)
 	if m == nil {

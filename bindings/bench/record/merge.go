@@ -33,8 +33,8 @@ func Merge(runs []*Run) *Run {
 	})
 }
 
-// mergeTurns is like [Merge] for runs that all must pass. A result that failed or is wrong in any run is that of this run, and one
-// that a run lacks has failed. The error of a script is that of the first run with one.
+// mergeTurns is like [Merge] for runs that all must pass. If a benchmark failed or is wrong in some runs, its result is that of the
+// first of them. If a run has no samples of it, the result has failed. The error of a script is that of the first run with one.
 func mergeTurns(runs []*Run) *Run {
 	whole := merge(runs, func(parts []*Result) Result {
 		bad := slices.IndexFunc(parts, func(part *Result) bool { return part != nil && (part.Failed != "" || part.Wrong != "") })
@@ -59,8 +59,8 @@ func mergeTurns(runs []*Run) *Run {
 	return whole
 }
 
-// merge returns a copy of the first of several runs with other results. join computes a result from that of each run, which is nil
-// if a run lacks it; the first run has it.
+// merge returns a copy of the first of several runs with results that join makes, one for each result of that run. parts has the
+// partners of the result, in the order of the runs, or nil where a run has none.
 func merge(runs []*Run, join func(parts []*Result) Result) *Run {
 	whole := *runs[0]
 	whole.Files = slices.Clone(whole.Files)

@@ -8,7 +8,7 @@ import (
 // Row holds the samples of one benchmark in two runs that were measured at different times.
 type Row struct {
 	Old, New []float64
-	Medians  []float64 // the medians of several old runs, whose samples Old joins; empty for one run
+	Medians  []float64 // the medians of the old runs whose samples Old joins, if it is a join
 	Shares   *Shares   // of other programs while the samples of this row were taken; nil if they are unknown
 }
 
