@@ -41,12 +41,14 @@ func Lines(text string, first, last int) []string {
 // LineEnd returns the offset of the first line end of ECMAScript in text, and the offset of the line after it. Without a line end
 // it returns the length of text, and 0.
 func LineEnd(text string) (at, next int) {
+	const mark = 0xE2 // first byte of the two separators
 	for at := range len(text) {
-		switch {
-		case text[at] == '\n', text[at] == '\r' && !strings.HasPrefix(text[at:], "\r\n"):
-			return at, at + 1
-		case text[at] == '\r':
+		switch c := text[at]; {
+		case c > '\r' && c != mark:
+		case c == '\r' && strings.HasPrefix(text[at:], "\r\n"):
 			return at, at + 2
+		case c == '\n', c == '\r':
+			return at, at + 1
 		case strings.HasPrefix(text[at:], "\u2028"), strings.HasPrefix(text[at:], "\u2029"):
 			return at, at + len("\u2028")
 		}
