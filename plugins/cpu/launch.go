@@ -53,7 +53,8 @@ type launch struct {
 	isNative bool          // the launch is of a native kernel
 
 	mu     sync.Mutex
-	fault  *interp.Fault // fault of the earliest chunk with one
+	fault  *interp.Fault // fault of the earliest chunk with one; nil if none has
+	first  interp.Fault  // a copy of that fault, since workers reuse theirs
 	chunk  int           // first unit of that chunk
 	broken error         // the error of an engine that failed, or of a panic
 }
@@ -283,7 +284,8 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault == nil || chunk < l.chunk {
-		l.fault, l.chunk = fault, chunk
+		l.first = *fault
+		l.fault, l.chunk = &l.first, chunk
 	}
 }
 

@@ -39,7 +39,7 @@ func described(err error) error {
 // fail records the failure of c, command n. The caller holds the role.
 func (q *Queue) fail(c *command, n uint64, err error) {
 	_, isReport := err.(Report)
-	f := &failure{n: n, last: n, err: err, dropped: !isReport && offload.CodeOf(err) == offload.Cancelled}
+	f := failure{n: n, last: n, err: err, dropped: !isReport && offload.CodeOf(err) == offload.Cancelled}
 	if q.own == nil && !c.onlyOrders() {
 		q.own, q.ownNumber = err, n
 	}
@@ -73,7 +73,7 @@ func (q *Queue) reach(ev *Event, dropped error) {
 			ev.own = own // set first, since a later wait would report the failure instead
 		}
 		for i := len(q.failures) - 1; i >= 0 && q.failures[i].n > q.parted; i-- {
-			if f := q.failures[i]; !f.cancelled() && i < maxFailures {
+			if f := &q.failures[i]; !f.cancelled() && i < maxFailures {
 				f.event = ev
 			}
 		}
@@ -108,7 +108,8 @@ func (q *Queue) Failure() error {
 	defer q.mu.Unlock()
 	var first error
 	count := 0
-	for _, f := range q.failures {
+	for i := range q.failures {
+		f := &q.failures[i]
 		if f.cancelled() || f.event != nil && f.event.asked.Load() != 0 {
 			continue
 		}
@@ -142,9 +143,10 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 	defer q.mu.Unlock()
 	all := q.failures
 	keep := all[:0]
-	for _, f := range all {
+	for i := range all {
+		f := &all[i]
 		if f.n > n || !wanted(f) {
-			keep = append(keep, f)
+			keep = append(keep, *f)
 			continue
 		}
 		if first == nil {
@@ -155,7 +157,7 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 		}
 		count += f.more
 		if f.last > n && f.cancelled() {
-			keep = append(keep, &failure{n: n + 1, last: f.last, err: f.err, dropped: true})
+			keep = append(keep, failure{n: n + 1, last: f.last, err: f.err, dropped: true})
 		}
 	}
 	clear(all[len(keep):])

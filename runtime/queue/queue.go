@@ -108,12 +108,12 @@ type sleepers struct {
 
 // reports are the failures that no caller has received, guarded by Queue.mu.
 type reports struct {
-	failures       []*failure // unreported, in order
-	cause          error      // cause of the last cancellation
-	cancelReported uint64     // the cancellation of commands up to this number has been reported
-	taken          uint64     // TakeFailure has returned the failures up to this command
-	takenBefore    uint64     // number of the newest command at that time
-	stopped        error      // failure of the launch that the last cancellation ended, until Stopped returns it
+	failures       []failure // unreported, in order
+	cause          error     // cause of the last cancellation
+	cancelReported uint64    // the cancellation of commands up to this number has been reported
+	taken          uint64    // TakeFailure has returned the failures up to this command
+	takenBefore    uint64    // number of the newest command at that time
+	stopped        error     // failure of the launch that the last cancellation ended, until Stopped returns it
 }
 
 // place is an operand of a copy or a fill.

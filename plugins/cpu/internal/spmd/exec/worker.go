@@ -166,9 +166,9 @@ func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.c
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
 // Run runs units [first, last) of the worker's launch. It returns the recorded fault, that of the earliest item if several trapped, or
-// nil. It ends early after a cancellation, and after a fault if the kernel does not observe its group. A brief run takes
-// microseconds: it runs on its goroutine's stack, and a panic of a trap service becomes an error. Other errors are those of the guard, such
-// as a fault of the machine code.
+// nil. The fault is valid until the next run. Run ends early after a cancellation, and after a fault if the kernel does not observe its
+// group. A brief run takes microseconds: it runs on its goroutine's stack, and a panic of a trap service becomes an error. Other errors
+// are those of the guard, such as a fault of the machine code.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil
@@ -219,8 +219,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if !w.faulted {
 		return nil, nil
 	}
-	fault := w.fault
-	return &fault, nil
+	return &w.fault, nil
 }
 
 // trapSafely serves the trap of this number, and returns a panic as an error.
