@@ -194,7 +194,7 @@ func (w *world) expects(rank int) bool {
 }
 
 // lose marks a process as lost and ends all waits for it. A host also reports the loss to the processes that it is connected
-// to.
+// to. Later calls for the same process do nothing.
 func (w *world) lose(rank int, why error) {
 	w.mu.Lock()
 	if w.lost[rank] != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/ranks"
 )
 
-// scripts is the hosts of the job as package ranks sees them. The fields are guarded by the mutex of the world.
+// scripts is the hosts of the job as package ranks sees them. The mutex of the world guards the fields, except hosts, which is constant
+// once the job has begun.
 type scripts struct {
 	hosts    []int                           // ranks of the hosts in the job
 	taken    func(rank int, r io.ReadCloser) // argument accept of Serve; nil before
@@ -21,7 +22,7 @@ type scripts struct {
 func (s *scripts) rank(rank int) int { return slices.Index(s.hosts, rank) }
 
 // accept passes a stream of another host to the function passed to Serve. If this host is leaving the job, accept closes the
-// stream instead.
+// stream instead. The caller holds the mutex of the world.
 func (s *scripts) accept(from *stream) {
 	if s.closed {
 		go func() { _ = from.Close() }()
@@ -30,7 +31,8 @@ func (s *scripts) accept(from *stream) {
 	s.do(func() { s.taken(s.rank(from.at.rank), from) })
 }
 
-// leave reports to the function passed to Serve that a host has left or is lost. It ignores workers.
+// leave reports to the function passed to Serve that a host has left, or why it is lost. It ignores workers. The caller holds the mutex
+// of the world.
 func (s *scripts) leave(rank int, why error) {
 	if host := s.rank(rank); host >= 0 {
 		s.do(func() { s.departed(host, why) })

@@ -57,7 +57,8 @@ func (s *stream) full() bool {
 	return s.bytes > maxInbox && !s.closed
 }
 
-// put appends a message to the inbox. An empty message means that the other side has closed the stream.
+// put appends a message to the inbox, or drops it if this side has closed the stream. An empty message means that the other side has
+// closed it.
 func (s *stream) put(data []byte) {
 	s.calm.Store(len(data) <= idleBytes)
 	s.mu.Lock()
@@ -106,7 +107,8 @@ func (s *stream) lose(why error) {
 	}
 }
 
-// remove deletes the stream from those of the world, after both sides have closed it or its opening has failed.
+// remove deletes the stream from those of the world: this side has closed it, and the other one has closed it, too, or is lost; or its
+// opening has failed.
 func (s *stream) remove() {
 	s.world.mu.Lock()
 	delete(s.world.streams, s.at)

@@ -237,8 +237,8 @@ func (w *world) losePeer(address string) {
 }
 
 // dial opens a connection to a worker, or from a host to a host. Two processes of one role may connect to each other. So the one of
-// higher rank numbers its connections with odd numbers, the other with even ones. dial returns an error if this host leaves the job, which
-// waits until all connections are closed.
+// higher rank numbers its connections with odd numbers, the other with even ones. A host that leaves the job dials no more and gets an
+// error, since it waits until all connections are closed.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()
 	if w.scripts.closed {
@@ -267,7 +267,8 @@ func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	return s, nil
 }
 
-// leave ends a host's part: it notifies the workers and the other hosts, and finalizes MPI when all hosts have left.
+// leave ends a host's part: it closes its streams, notifies the workers and the other hosts, and finalizes MPI when all hosts have
+// left. It returns the errors of all steps, except those of lost processes.
 func (w *world) leave() error {
 	var errs []error
 	w.mu.Lock()

@@ -88,7 +88,8 @@ type runner struct {
 	times    atomic.Pointer[times] // nil: not kept
 }
 
-// unreported holds the first failure since the last event, and the events of dropped waits. The holder of the role writes it.
+// unreported holds the first failure since the last event, and the events of dropped waits. The holder of the role writes it. While all
+// commands have run, the holder of Queue.mu may write parted, too.
 type unreported struct {
 	own       error    // the first failure of the commands after command parted; nil if none failed
 	ownNumber uint64   // number of the command that failed with own

@@ -26,7 +26,7 @@ const (
 )
 
 // ensure ensures that a goroutine runs the pending commands: at once if urgent, else within a nap. While an event blocks the
-// queue, it does nothing. The queue is locked.
+// queue and no command is in flight, it does nothing. The queue is locked.
 func (q *Queue) ensure(urgent bool) {
 	if q.lane != nil {
 		q.ensureOnLane(urgent)
@@ -136,8 +136,9 @@ func (q *Queue) hasWork() bool {
 	return q.pending() && !q.role.Load() && q.blocked.Load() == nil
 }
 
-// restful reports whether the pending commands of a lane's queue need no worker: a goroutine awaits the lane, or an event will
-// restart the queue. While another goroutine holds the role, the worker stays, since no goroutine may await what that one begins.
+// restful reports whether the pending commands need no worker. Without a lane, or without such commands, that is always so. With a lane,
+// a goroutine awaits the lane, or an event will restart the queue. While another goroutine holds the role, the worker stays, since no
+// goroutine may await what that one begins.
 func (q *Queue) restful() bool {
 	if q.lane == nil || !q.pending() {
 		return true
@@ -250,7 +251,7 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 	return false
 }
 
-// run runs command n.
+// run runs command n, or drops it if it was cancelled. It records a failure of the command.
 func (q *Queue) run(c *command, n uint64) {
 	q.stop.begin(n)
 	if n <= q.dropped.Load() {

@@ -264,7 +264,7 @@ func (q *Queue) unblock(ev *Event) {
 	}
 }
 
-// cancel ends the running command and drops the others, up to target.
+// cancel requests the commands up to target to end: it drops those that have not begun, and asks the device to end the others.
 func (q *Queue) cancel(target uint64, cause error) {
 	q.abandon(target, cause)
 	if q.lane != nil {

@@ -320,7 +320,8 @@ func (l *link) end() {
 	l.writer.Wait()
 }
 
-// cause returns the reason for an error of receive: if it says that the stream is closed since a write failed, the error of that write.
+// cause returns the reason for err, an error of receive. If err says that the stream is closed, and a write has failed before, that is
+// the error of the write, otherwise err itself.
 func (l *link) cause(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

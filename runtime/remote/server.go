@@ -30,7 +30,8 @@ const (
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it frees the
-// client's objects and closes the platforms. It returns the reason of the end, or nil if the client closed the stream or has ended.
+// client's objects and closes the platforms. It returns the reason of the end, or nil if the client closed the stream or has ended. When
+// ctx ends, Serve closes the stream, and may return nil or the error of a closed stream.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
 	return Server{Plugins: plugins}.Serve(ctx, stream)
 }

@@ -491,7 +491,8 @@ func (q *Queue) shut() bool {
 	return open
 }
 
-// finish waits for the commands of a queue after shut, and ends it. If ctx ends first, a goroutine ends the queue later.
+// finish waits for the commands of a queue after shut, and ends it. If ctx has ended and a command still runs, such as a host function,
+// a goroutine ends the queue later.
 func (q *Queue) finish(ctx context.Context) error {
 	_, _ = q.fence(q.issued.Load()) // for queues that wait for this one while it ends; Sync reports a failure
 	failure := q.Sync(ctx)

@@ -150,7 +150,7 @@ func (d *Device) Close() []string {
 // random returns a number below n. The caller holds d.mu.
 func (d *Device) random(n int) int { return d.rng.IntN(n) }
 
-// violated records a violation of the rules.
+// violated records a violation of the rules, if fewer than 100 are recorded.
 func (d *Device) violated(format string, args ...any) {
 	d.reports.Lock()
 	defer d.reports.Unlock()

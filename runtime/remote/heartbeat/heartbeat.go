@@ -293,8 +293,8 @@ func (h *Watch) isDistant(conn net.Conn) bool {
 	return silence.IsDistant(conn)
 }
 
-// attend sends heartbeats on a connection and reads those of the other process. It returns, with the results of listen, when either
-// process leaves, or when the other one is lost or the connection is cut.
+// attend sends heartbeats on a connection and reads those of the other process. It returns the results of listen when the other process
+// leaves or is lost, or the connection is cut. If this process leaves, the other one answers by a farewell, which ends attend, too.
 func (h *Watch) attend(conn net.Conn, id int) (cut bool, why error) {
 	_ = conn.SetDeadline(time.Time{})
 	h.mu.Lock()
