@@ -27,7 +27,7 @@ type BufferOptions struct {
 	Queue         *Queue           // queue that clears the buffer; nil: the device's default queue
 	Pos           offload.Position // position of the allocation in the script
 	Owner         uint64           // see [Object]
-	Context       context.Context  // ends the wait for memory in use and for space in the queue; nil: no limit
+	Context       context.Context  // ends waits for memory in use, a garbage collection and space in the queue; nil: no limit
 	RunAhead      bool             // do not wait for memory that was freed while commands use it, as they may wait for the caller
 }
 
@@ -259,8 +259,8 @@ func (d *Device) reclaim(ctx context.Context) bool {
 	return d.retired.ReapAll(ctx) == nil
 }
 
-// collectGarbage makes the garbage collector free unreachable buffers. It waits for their cleanups, for about 20 ms at most,
-// and reports whether less memory is allocated then.
+// collectGarbage makes the garbage collector free unreachable buffers. It waits until cleanups have begun, which [garbage.Collect]
+// bounds, and then for about 20 ms at most. It reports whether less memory is allocated afterwards.
 func (d *Device) collectGarbage(ctx context.Context) bool {
 	before := d.allocated.Load()
 	if before == 0 || ctx.Err() != nil {

@@ -447,8 +447,8 @@ func (c *Call) collectAccesses() {
 }
 
 // Launch issues the call to the queue. In the steady state it allocates nothing. A size of 0 on any axis issues nothing.
-// Errors: InvalidQueue for a queue of another device, Closed for a closed queue, freed buffers or an unregistered library, and
-// those of the plugin.
+// Errors: InvalidQueue for a queue of another device, Closed for a closed queue, freed buffers or an unregistered library,
+// DeviceLost, and those of the plugin.
 func (q *Queue) Launch(c *Call) error {
 	if q.device != c.kernel.device {
 		return c.fail(offload.InvalidQueue, "the queue %q is on %s, the kernel on %s", q.Label(), q.device.id, c.kernel.device.id).

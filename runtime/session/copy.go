@@ -37,7 +37,8 @@ func (q *Queue) owns(op string, b *Buffer) error {
 }
 
 // Write copies src into the buffer, starting at element at. src belongs to the queue until the command has run. Errors: InvalidSize
-// for bytes that are no whole elements or leave the buffer, InvalidDevice for a buffer of another device, Closed for a freed one.
+// for bytes that are no whole elements or leave the buffer, InvalidDevice for a buffer of another device. Others are Closed for a freed
+// buffer or a closed queue, DeviceLost, and those of the plugin.
 func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	return write(q, b, at, src, q.raw.Submit)
 }
@@ -141,8 +142,8 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 }
 
 // Copy copies src to dst, which may be on different devices. Errors: InvalidSize unless they have the same number of bytes, and
-// InvalidArgument for parts of one buffer that overlap. They are InvalidDevice if neither is on the queue's device, and Closed for a
-// freed buffer.
+// InvalidArgument for parts of one buffer that overlap. Others are InvalidDevice if neither buffer is on the queue's device, Closed for
+// a freed buffer, and DeviceLost.
 func (q *Queue) Copy(dst, src *Buffer) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {

@@ -70,7 +70,8 @@ type RegisterOptions struct {
 
 // Register makes a library of device code: an image of any kind, a container, or a file with embedded images; see
 // [image.Read]. The images are offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged
-// data, PermissionDenied if all images are native code that the options refuse.
+// data, PermissionDenied if all images are native code that the options refuse. Others are Closed for a closed session, and Cancelled
+// or Timeout if ctx has ended.
 func (s *Session) Register(ctx context.Context, label string, data []byte, opts ...RegisterOptions) (*Library, error) {
 	return s.registerRead(ctx, label, data, image.Reader{}, opts)
 }

@@ -84,12 +84,14 @@ func (x *box) host(data []byte) offload.HostRect {
 }
 
 // WriteRect copies src, which holds the rectangle's elements without gaps, into a rectangle of the buffer. The memory of src
-// belongs to the queue until the command has run.
+// belongs to the queue until the command has run. Its errors are those of Write, and InvalidArgument for a rectangle with another
+// number of dimensions than the buffer's.
 func (q *Queue) WriteRect(b *Buffer, r Rect, src []byte) error {
 	return q.hostRect("write", b, r, src, true)
 }
 
-// ReadRect copies a rectangle of the buffer into dst, without gaps. dst belongs to the queue until the command has run.
+// ReadRect copies a rectangle of the buffer into dst, without gaps. dst belongs to the queue until the command has run. Its errors are
+// those of WriteRect.
 func (q *Queue) ReadRect(dst []byte, b *Buffer, r Rect) error {
 	return q.hostRect("read", b, r, dst, false)
 }
@@ -141,8 +143,9 @@ func (q *Queue) hostRect(op string, b *Buffer, r Rect, data []byte, write bool) 
 	return err
 }
 
-// CopyRect copies a rectangle of src to dst, starting at origin. Both are on the queue's device, have elements of one size, and
-// do not overlap.
+// CopyRect copies a rectangle of src to dst, starting at origin. Errors: InvalidDevice unless both buffers are on the queue's device,
+// InvalidArgument for elements of different sizes, InvalidSize for a rectangle that leaves its buffer. In one buffer, the ranges from
+// the first byte of a rectangle to its last must not overlap, which is InvalidArgument.
 func (q *Queue) CopyRect(dst *Buffer, origin []int, src *Buffer, r Rect) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {

@@ -32,7 +32,7 @@ type stage struct {
 	last fence // of in, after the newest command that reads the block; for the copy being issued
 }
 
-// blockFor returns the size of the blocks of a copy.
+// blockFor returns the size of the blocks for a copy of size bytes: a power of two from leastStage to stageBytes.
 func blockFor(size int64) int64 {
 	n := int64(leastStage)
 	for n < min(size, stageBytes) {
@@ -59,7 +59,7 @@ func (d *Device) takeStage(size int64, in, out *Queue) (*stage, error) {
 }
 
 // knownStage returns a spare block. If there is none, and copies from out to in use pairStages blocks already, it returns the
-// one of these that was used longest ago. Otherwise it returns nil.
+// one of these that was used longest ago. It leaves out those of copies that are being issued. Otherwise it returns nil.
 func (d *Device) knownStage(size int64, in, out *Queue) *stage {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -152,7 +152,8 @@ func (q *Queue) command(op string, t access, run func() error) error {
 var holding sync.Mutex // held during Hold
 
 // Hold makes commands of other goroutines wait before they are issued to the queues, until release is called. Only parts of joint launches
-// pass. Another command could wait for one part, and a later part for that command. Hold first waits until the queues have space.
+// pass. Another command could wait for one part, and a later part for that command. Hold first waits until the queues have space, and
+// until an earlier Hold is released. Its error is that of WaitForSpace.
 func Hold(ctx context.Context, queues []*Queue) (release func(), err error) {
 	for _, q := range queues {
 		if err := q.WaitForSpace(ctx); err != nil {
