@@ -16,7 +16,8 @@ type Client struct {
 }
 
 // NewClient returns a client of a channel that a server has initialized. Memory of another version is an [offload.Unsupported]
-// error, memory without a channel InvalidBinary or InvalidSize.
+// error, memory without a channel InvalidBinary or InvalidSize. A damaged channel, or memory not aligned to 8 bytes, is
+// InvalidArgument.
 func NewClient(memory []byte) (*Client, error) {
 	c, err := open(memory)
 	if err != nil {

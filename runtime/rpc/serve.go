@@ -47,7 +47,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return <-t.ended
 }
 
-// take scans the ports until the server ends or a handler passes the turn.
+// take scans the ports until the server or the context of Serve ends, or a handler passes the turn.
 func (s *Server) take(t *turn) {
 	var idle time.Time
 	for n := 0; ; n++ {

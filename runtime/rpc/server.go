@@ -177,8 +177,8 @@ func (s *Server) Wait() {
 	forget(s.c.control)
 }
 
-// Drain waits until all packets sent before are served and no handler runs. Serve must be running. A closed server is an
-// [offload.Closed] error.
+// Drain waits until all packets sent before are served and no handler runs. Serve must be running. If ctx ends first, Drain returns
+// its cause. A closed server is an [offload.Closed] error.
 func (s *Server) Drain(ctx context.Context) error {
 	for {
 		if !s.pending() {
@@ -203,8 +203,8 @@ func (s *Server) pause(ctx context.Context) error {
 	}
 }
 
-// Flush waits until the one-way calls that a client sent before are served. Serve must be running. A closed server is an
-// [offload.Closed] error.
+// Flush waits until the one-way calls that a client sent before are served. Serve must be running. If ctx ends first, Flush returns
+// its cause. A closed server is an [offload.Closed] error.
 func (s *Server) Flush(ctx context.Context, client uint32) error {
 	for i := range s.ports {
 		for n := 0; s.posted(i, client); n++ {

@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Scalar is a Go type with a buffer type of the same representation. f16, bf16 and records are read as bytes.
+// Scalar is a Go type with a buffer type of the same representation. f16, bf16 and records have no such Go type: their buffers are read
+// and written by [Queue.Read] and [Queue.Write], or through a view of bytes.
 type Scalar interface {
 	bool | int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }

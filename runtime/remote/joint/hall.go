@@ -280,8 +280,8 @@ func (o *Operation) Then(call func()) {
 	o.settle()
 }
 
-// Each sets a function that is called after bytes have arrived, on the goroutine that brings them. It is called before the function of
-// Then, and not after a failure.
+// Each sets a function that is called after bytes have arrived, on the goroutine that brings them, and once when Then is called. It is
+// called before the function of Then, and not after a failure.
 func (o *Operation) Each(call func()) {
 	o.hall.mu.Lock()
 	defer o.hall.mu.Unlock()

@@ -119,8 +119,8 @@ func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...off
 	})
 }
 
-// Admit calls join with the connection of each worker that joins, on a goroutine of its own, until ctx ends. Connections that do not
-// prove the token are closed: their own side says so.
+// Admit calls join with the connection of each worker that joins, on a goroutine of its own, until ctx ends. It returns when these calls
+// have returned. Connections that do not prove the token are closed without a report, since the other side reports the failure.
 func (l *Listener) Admit(ctx context.Context, join func(net.Conn)) error {
 	return l.accept(ctx, joiner, func(conn net.Conn, err error) {
 		if err != nil {

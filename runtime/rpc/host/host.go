@@ -141,8 +141,8 @@ func (h *Host) start() error {
 	return nil
 }
 
-// Enter adds a launch and returns the number that its calls state. Errors: Closed after Close, and OutOfResources if
-// [rpc.MaxClient] launches run.
+// Enter adds a launch and returns the number that its calls state. Errors: Closed after Close, and OutOfResources if all numbers up
+// to [rpc.MaxClient] are taken, by launches that run or that ended during a call.
 func (h *Host) Enter(l *Launch) (number uint32, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
