@@ -127,7 +127,8 @@ func (left *budget) text(b []byte) (string, error) {
 }
 
 // ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several concatenated ones. The entries of
-// uncompressed containers share memory with data.
+// uncompressed containers share memory with data. Damaged data, and data of zeros alone, is an InvalidBinary error. Empty data has no
+// entries.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 	list, err := readContainers(data, newBudget(uint64(len(data))))
 	if err == nil && len(list) == 0 && len(bytes.Trim(data, "\x00")) == 0 && len(data) > 0 { // only zeros: no container

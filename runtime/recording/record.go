@@ -161,7 +161,8 @@ func (r *Recorder) launch(c *session.Command) (*launch, error) {
 	return out, nil
 }
 
-// Finish waits for the commands, adds the contents of their buffers and writes the file. It returns the number of commands.
+// Finish waits for the commands, adds the contents of their buffers and writes the file. It returns the number of commands. Errors:
+// Unsupported if a file cannot hold one of the commands, OutOfResources as for Begin, and failures of commands and of writing.
 func (r *Recorder) Finish(ctx context.Context, out io.Writer) (commands int, err error) {
 	r.stop()
 	r.mu.Lock()

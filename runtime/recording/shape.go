@@ -10,7 +10,7 @@ type Shape struct {
 	Kernel string
 	Size   [3]int
 	Group  []int // the recorded group size; nil: the device's choice
-	Most   int   // maximum number of work-items of a group
+	Most   int   // maximum number of work-items of a group; 0: no limit is known
 
 	launch int // position in the commands
 }
@@ -37,7 +37,7 @@ func (r *Replay) Shapes() (list []Shape) {
 }
 
 // SetGroup makes a launch use groups of a size; nil leaves it to the device. Errors: those of [session.Kernel.Bind], such as
-// InvalidSize for groups that are too large. The launch is then as before.
+// InvalidSize for groups that are too large. After an error the launch is as before.
 func (r *Replay) SetGroup(s Shape, group []int) error {
 	cfg := r.configs[s.launch]
 	cfg.GroupSize = group
