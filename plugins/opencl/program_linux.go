@@ -180,7 +180,8 @@ func (k *kernel) refused(source, log string, err error) error {
 	return e
 }
 
-// meetsInBranch reports whether a block has a conditional barrier. PoCL 3.1 miscompiles such kernels in two ways. It runs
+// meetsInBranch reports whether a block has a conditional barrier. If branch is set, the block itself is conditional.
+// PoCL 3.1 miscompiles such kernels in two ways. It runs
 // the first work-item of a group alone to evaluate the condition. Groups with one item in their first dimension run it a
 // second time; one-dimensional groups do not (seed 200030 of TestRandomKernels). With optimization, items beyond the
 // launch's size execute the kernel (seed 77004).

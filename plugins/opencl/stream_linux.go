@@ -196,8 +196,8 @@ func (l *stream) copyRows(f *flight, c *queue.Command) (last cl.Event, err error
 	return last, nil
 }
 
-// quiesce waits for all commands that the driver accepted. If the driver refuses a marker, it waits for last, the event of the latest
-// of them that is known, or 0.
+// quiesce waits for all commands that the driver accepted. If the driver refuses a marker, quiesce waits for last, the event of the
+// latest command that the caller knows. If last is 0, it then does not wait.
 func (l *stream) quiesce(last cl.Event) {
 	e, err := l.device.lib.Mark(l.queue)
 	switch {

@@ -58,7 +58,7 @@ type MemoryKind uint8
 
 // The memory kinds.
 const (
-	DeviceMemory MemoryKind = iota // accessible to the device, and to the host by Submit and Retrieve only
+	DeviceMemory MemoryKind = iota // accessible to the device, and to the host by Submit and Retrieve; directly only if Bytes is not nil
 	HostMemory                     // memory of the host, pinned, and accessible to the device
 	SharedMemory                   // accessible to both, and moved by the driver as needed
 	numKinds

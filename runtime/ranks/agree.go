@@ -14,7 +14,7 @@ const (
 	announceAfter = 100 * time.Millisecond
 	// announcement is the step of a message that announces an operation. It has no data.
 	announcement = math.MaxUint32
-	// remembered is the number of operations that a process compares with those of others.
+	// remembered is the number of its latest operations that a process compares with those of others.
 	remembered = 1024
 )
 
@@ -62,8 +62,8 @@ func newAgreement() agreement {
 	return agreement{begun: map[call]*begun{}, early: map[call][]told{}, last: map[uint64]uint64{}, late: map[uint64]error{}}
 }
 
-// begin remembers an operation. If another process has told of a different one, the operation fails. It also fails if an earlier
-// one of the group turned out to be different after its end here.
+// begin remembers an operation. The operation fails if a message that has arrived describes a different one, or if an earlier operation
+// of the group turned out to be different after its end here.
 func (w *World) begin(c *Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,8 @@ func (w *World) begin(c *Call) {
 	delete(a.early, id)
 }
 
-// toldOf returns the results of telling the other members that an operation differs.
+// toldOf returns the channels for the results of telling the other members that an operation differs. It returns nil if they were not
+// told, and for an operation that is no longer remembered.
 func (w *World) toldOf(c *Call) []<-chan error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,7 +98,8 @@ func (w *World) toldOf(c *Call) []<-chan error {
 	return nil
 }
 
-// finish remembers that an operation has ended. It returns its failure at another process, or nil if none is known.
+// finish remembers that an operation has ended. It returns the operation's failure, at another process or by a difference from another
+// process, or nil if none is known.
 func (w *World) finish(c *Call) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +110,8 @@ func (w *World) finish(c *Call) error {
 	return w.failures[id]
 }
 
-// compare compares the operation of a message with that of this process, if it has begun. The caller holds the mutex.
+// compare compares the operation of a message with that of this process. If this process has not begun it, compare keeps the description
+// for begin. It ignores operations that are no longer remembered. The caller holds the mutex.
 func (w *World) compare(from int, m *parcel) {
 	a, id := &w.agreement, call{m.Key.Context, m.Key.Number}
 	other := told{from, m.Kind, int(m.Root)}
@@ -126,8 +129,8 @@ func (w *World) compare(from int, m *parcel) {
 	}
 }
 
-// disagree fails an operation that differs from that of another process. If it has ended here, another one of the group fails, too: the
-// first one that runs, or else the next one that begins. The caller holds the mutex.
+// disagree fails an operation that differs from that of another process, unless it has failed before. If it has ended here, another one
+// of the group fails, too: the oldest that has not ended, or else the next one that begins. The caller holds the mutex.
 func (w *World) disagree(id call, b *begun, err error) {
 	if w.failures[id] != nil {
 		return
@@ -181,8 +184,8 @@ func (w *World) failCall(id call, err error) {
 	}
 }
 
-// announce waits for a message. After announceAfter it tells the sender of this operation, and returns. The sender may have begun
-// another one, and wait for this member.
+// announce waits until r is settled or ctx ends, but at most for announceAfter. Then it announces this operation to the member from.
+// That member may have begun another one, and wait for this member.
 func (c *Call) announce(ctx context.Context, r *Receipt, from int) {
 	select {
 	case <-r.done:
@@ -200,8 +203,9 @@ func (c *Call) announce(ctx context.Context, r *Receipt, from int) {
 	}
 }
 
-// agree returns an error if the operation of another member, with p, differs from this one in kind, root, reduction, type or
-// length. Type and length do not matter for barriers and splits, nor to a receiver of a broadcast or scatter that has passed no elements.
+// agree returns an error if the operation of another member, which sent the message p, differs from this one in kind, root, reduction,
+// type or length. Type and length do not matter for barriers and splits. Nor do they matter to a receiver of a broadcast or scatter that
+// has passed no elements.
 func (c *Call) agree(from int, p *parcel) error {
 	me := c.g.rank
 	other := told{c.g.members[from], p.Kind, int(p.Root)}

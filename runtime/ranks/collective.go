@@ -16,7 +16,8 @@ const (
 
 // Operation is a collective operation that has begun. It runs when it is called, on any goroutine. It fails if another member's
 // call differs in kind, root or reduction. Type and number of elements must agree, too, except in barriers and splits, and for
-// receivers of a broadcast or scatter that pass no elements.
+// receivers of a broadcast or scatter that pass no elements. If a difference is found only after the end of an operation here, a later
+// operation of the group fails.
 type Operation func(ctx context.Context) ([]byte, error)
 
 // operation returns an operation that waits for the data of this process, passes it to run, and ends the call.

@@ -77,7 +77,7 @@ type Call struct {
 	data   *Payload
 	sent   []<-chan error
 	got    *Payload // describes the elements of the last message received; nil before the first
-	failed error    // why the operation fails without a message; nil if it does not
+	failed error    // set if an earlier operation of the group differed: this one then fails before its first message
 }
 
 // begin returns the next collective operation of the group.
@@ -111,9 +111,9 @@ func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
 	return p.data, c.agree(from, p)
 }
 
-// end waits until the operation's messages have been sent or ctx ends. After a failure other than a loss, or one that another
-// member has told all members, it first tells the other members. It returns the first error of these: err, that of sending, the cause
-// of ctx if that ends first, and a failure of the operation at another member.
+// end waits until the operation's messages have been sent or ctx ends. It first tells the other members of err, unless err is nil, a
+// loss, or a failure that they know already. It returns the first error of these: err, that of sending, the cause of ctx if that ends
+// first, and a failure of the operation at another member.
 func (c *Call) end(ctx context.Context, err error) error {
 	if code := offload.CodeOf(err); err != nil && code != offload.DeviceLost && err != c.g.w.failure(c.key(0)) {
 		for i, rank := range c.g.members {

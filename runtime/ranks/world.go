@@ -18,7 +18,7 @@ type World struct {
 	mu       sync.Mutex
 	peers    []*peer
 	posted   map[key][]*Receipt // messages that are expected of any process of a group
-	failures map[call]error     // collective operations that failed at another process
+	failures map[call]error     // of collective operations that failed at another process, or differ from another process's
 	serial   uint64             // number of the last message or receipt, which are counted together
 	lost     error              // a process is lost: all operations fail
 	used     bool               // Claim has been called, and the release that it returned has not
@@ -63,8 +63,8 @@ func (w *World) Rank() int {
 	return w.links.Rank()
 }
 
-// Claim returns the group of all processes for the use of one script, until release is called. Errors: InvalidArgument while another
-// script uses it.
+// Claim returns the group of all processes for the use of one script, until release is called. The groups of the first calls in all
+// processes belong together, as do those of the second calls and so on. Errors: InvalidArgument while another script uses the group.
 func (w *World) Claim() (g *Group, release func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,7 +231,8 @@ func endedError(rank int) error {
 
 const endedHint = "see what it printed; every rank has to send what others receive, and to call the same collective operations"
 
-// failure returns the error of the collective operation with a key, if another process has told that it failed there.
+// failure returns the error of the collective operation with a key, if it failed at another process or differs from another process's.
+// Otherwise it returns nil.
 func (w *World) failure(k key) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,7 +243,8 @@ func (w *World) failure(k key) error {
 func (p *peer) ended() bool { return p.left && p.readers == 0 }
 
 // deliver hands a message to the receipt that waits for it, or keeps it. A message that a collective operation has failed ends all
-// receipts of this operation, also those that wait for other processes: these may wait for the sender.
+// receipts of this operation, also those that wait for other processes: these may wait for the sender. Of other messages of collective
+// operations, deliver first compares the operation with this process's. An announcement has no receipt.
 func (w *World) deliver(from int, m *parcel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
