@@ -19,7 +19,7 @@ type outgoing struct {
 const (
 	pieceSize   = 256 << 10     // maximum bytes of a message, so that it stays in the receiver's cache
 	flyingBytes = 4 * pieceSize // bytes in flight from which on no further message of a stream begins
-	maxFlying   = 16            // maximum messages of a stream in flight; with so many, Queue accepts no parts
+	maxFlying   = 16            // maximum messages of a stream in flight, at which Queue accepts no parts
 )
 
 // Queue implements [remote.Queuer].

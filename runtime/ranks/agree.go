@@ -62,8 +62,8 @@ func newAgreement() agreement {
 	return agreement{begun: map[call]*begun{}, early: map[call][]told{}, last: map[uint64]uint64{}, late: map[uint64]error{}}
 }
 
-// begin remembers an operation. The operation fails if a message that has arrived describes a different one, or if an earlier operation
-// of the group turned out to be different after its end here.
+// begin remembers an operation. The operation fails if a message that has arrived describes a different one. It also fails if an earlier
+// operation of the group turned out to be different after its end here.
 func (w *World) begin(c *Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,9 +203,9 @@ func (c *Call) announce(ctx context.Context, r *Receipt, from int) {
 	}
 }
 
-// agree returns an error if the operation of another member, which sent the message p, differs from this one in kind, root, reduction,
-// type or length. Type and length do not matter for barriers and splits. Nor do they matter to a receiver of a broadcast or scatter that
-// has passed no elements.
+// agree returns an error if the operation of the member from differs from this one in kind, root, reduction, type or length. p is a
+// message of that operation. Type and length do not matter for barriers and splits. Nor do they matter to a receiver of a broadcast or
+// scatter that has passed no elements.
 func (c *Call) agree(from int, p *parcel) error {
 	me := c.g.rank
 	other := told{c.g.members[from], p.Kind, int(p.Root)}
