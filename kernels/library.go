@@ -119,10 +119,10 @@ func New() *Library { return &Library{functions: common()} }
 // version of a function must have the same bits as the common one for every argument, unless its name starts with "fast.".
 //
 // A kernel takes the operands as scalars, then buffers: arrays passed by reference, and one-dimensional ones for the results.
-// Its body ends with stores of the results in their element 0. It may have constant tables and private arrays, but no shared
-// memory, group operations, coordinates or host services. A function without arrays by reference must not fault and must depend
-// only on its operands. A kernel of another form, or with other operands or results than the function that it replaces, is an
-// error.
+// Its body ends with stores of the results in their element 0. It may have constant tables, but no shared memory, group operations,
+// coordinates, host services or calls of the library. A function without arrays by reference must not fault, must depend only on
+// its operands, and must not access private arrays. A kernel of another form, or with other operands or results than the function
+// that it replaces, is an error.
 func (l *Library) With(m *ir.Module) (*Library, error) {
 	if err := m.Verify(); err != nil {
 		return nil, fmt.Errorf("device library: %w", err)

@@ -118,7 +118,8 @@ func (c *Constants) Log1p(x *big.Float) *big.Float {
 	return scale(c.atanhSeries(div(x, add(num(2), x)), 1), 1)
 }
 
-// atanhSeries returns x ± x³/3 + x⁵/5 ± …
+// atanhSeries returns x + s·x³/3 + x⁵/5 + s·x⁷/7 + …, for a sign s. The sum is the inverse hyperbolic tangent for 1, and the arc
+// tangent for −1.
 func (c *Constants) atanhSeries(x *big.Float, sign float64) *big.Float {
 	square := mul(mul(x, x), num(sign))
 	sum, power := zero().Set(x), zero().Set(x)

@@ -21,7 +21,7 @@ type float interface{ float32 | float64 }
 type number interface{ integer | float }
 
 // fma32 returns a·b + c rounded once. The product is exact in float64, so the sum usually rounds to the correct float32.
-// Package scalar handles the exceptions: sums halfway between two float32, subnormal results and overflows.
+// Package scalar handles the exceptions: sums that are halfway between two float32, below 2⁻¹²⁵ in magnitude, infinite or NaN.
 func fma32(a, b, c float32) float32 {
 	s := float64(float64(a)*float64(b)) + float64(c)
 	u := math.Float64bits(s)

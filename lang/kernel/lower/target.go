@@ -13,7 +13,7 @@ import (
 type Leaf struct {
 	Name     string // operations, each with its kind, separated by spaces
 	Types    string // types for [LeafOf], separated by spaces; "any" is all types, "" is none
-	Optional bool   // other leaves can replace it if a target lacks it
+	Optional bool   // a target may lack it: other leaves then replace all but clock and pause
 	Meaning  string // includes the precondition on operands
 }
 
@@ -167,7 +167,7 @@ func (t *Target) Native() []string {
 	return names
 }
 
-// LeafOf returns the name and the type by which [Leaves] lists an instruction. The type is Void for instructions without a type.
+// LeafOf returns the name and the type by which [Leaves] lists an instruction. The type is Void for operations listed without types.
 func LeafOf(in *ir.Instr) (name string, t ir.Type) {
 	name = in.Op.String()
 	if len(in.Args) > 0 {

@@ -12,8 +12,8 @@ import (
 // exact is the magnitude from which JavaScript's numbers have gaps.
 const exact = 1 << 53
 
-// roundings returns a warning for each product that may exceed 2⁵³. JavaScript would round it before the source takes its low bits.
-// set holds the operations that may wrap.
+// roundings returns a warning for each product that may exceed 2⁵³ and whose low bits the source takes, since JavaScript rounds it
+// before. A product that depends on a reported one has no warning. set holds the operations that may wrap.
 func (f *flow) roundings(l *opt.Launches, set map[*ir.Instr]bool) diag.List {
 	m := f.magnitudes(l)
 	tainted := map[*ir.Value]bool{}
