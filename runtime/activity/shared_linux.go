@@ -15,6 +15,7 @@ import (
 const memoryName = "orepl-activity"
 
 // Publish lets other processes of the user see the counts, which begin at 0. It must be called before the process counts anything.
+// Further calls do nothing.
 func Publish() error {
 	mu.Lock()
 	defer mu.Unlock()

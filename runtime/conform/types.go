@@ -119,7 +119,7 @@ func typesSmall(t *T) {
 	equal(t, "bf16", halves(t, h, 0x7F80), bf16)
 }
 
-// halves returns the bits of 16-bit floats, with one pattern for all NaNs.
+// halves returns the bits of 16-bit floats, with one pattern for all NaNs. infinity is the bits of the type's infinity.
 func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	v, err := b.View(session.ViewOptions{Type: offload.U16, Dims: sized(int(b.Len()))})
 	t.check(err)

@@ -11,8 +11,9 @@
 //
 // [Guard.Call] runs native code by the C calling convention on a system stack; [Guard.CallHere] runs short generated code on
 // the goroutine's stack. A fault is returned as a [*Fault]: an invalid address, a division by zero, an illegal instruction,
-// an overflow of the system's stack, abort. The first guard installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-// SIGTRAP, SIGABRT and SIGSYS in front of Go's. Faults of other code reach Go's handlers, so panics in Go work as before.
+// an overflow of the system's stack, abort. The first guard or call of [KeepSignals] installs handlers for SIGSEGV, SIGBUS,
+// SIGFPE, SIGILL, SIGTRAP, SIGABRT and SIGSYS in front of Go's. Faults of Go code reach Go's handlers, so panics in Go work as
+// before.
 //
 // [Guard.Interrupt] ends an endless call, by a signal that no other code sends.
 //

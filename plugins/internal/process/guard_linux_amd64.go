@@ -20,8 +20,8 @@ func Supported() bool { return true }
 // Guard runs native code, one call at a time. It owns the table entry by which the fault handler finds the call.
 type Guard struct{ place *guarded }
 
-// NewGuard returns a new guard, which Free releases. The first call installs the handlers of faults. It returns an error that names
-// a signal if a library has replaced Go's handler, or if the signal is ignored.
+// NewGuard returns a new guard, which Free releases. It installs the handlers of faults unless an earlier call or [KeepSignals] has. It
+// returns an error that names a signal if a library has replaced Go's handler, or if the signal is ignored.
 func NewGuard() (Guard, error) {
 	if !installed.Load() {
 		if err := install(); err != nil {

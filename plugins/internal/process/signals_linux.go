@@ -144,8 +144,8 @@ var holding struct {
 // held are the signals whose actions native code must not change.
 var held = append(kept[:], unix.SIGCHLD)
 
-// HoldSignals is called before native code that may change actions of signals, and ReleaseSignals after it. When the first code
-// starts, the actions are recorded; whenever one ends, those of signals that the Go runtime needs are restored.
+// HoldSignals is called before native code that may change actions of signals, and ReleaseSignals after it. It records the actions of
+// the signals held, unless other such code runs already.
 func HoldSignals() {
 	h := &holding
 	h.Lock()
@@ -158,8 +158,8 @@ func HoldSignals() {
 	}
 }
 
-// ReleaseSignals is called after native code for which HoldSignals was called. It restores the actions of signals that the Go
-// runtime needs.
+// ReleaseSignals is called after native code for which HoldSignals was called. It restores the recorded actions of the signals held,
+// also while other such code runs.
 func ReleaseSignals() {
 	h := &holding
 	h.Lock()
