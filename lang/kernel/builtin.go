@@ -102,7 +102,7 @@ func (c *compiler) itemMember(name string, at syntax.Span) value {
 	return bad
 }
 
-// mathMember compiles a property of Math.
+// mathMember compiles a property of Math. It reports names that kernels do not have.
 func (c *compiler) mathMember(name string, at syntax.Span) value {
 	if x, ok := mathConstants.Get()[name]; ok {
 		return number(x)

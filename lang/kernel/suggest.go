@@ -10,7 +10,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// nearest returns the name from the list that differs only in case or in few edits, or "".
+// nearest returns the name from the list that differs only in case or in few edits, or "". A name of fewer than three bytes matches
+// only by case.
 func nearest(name string, names []string) string {
 	for _, n := range names {
 		if strings.EqualFold(n, name) {

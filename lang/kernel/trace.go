@@ -69,7 +69,7 @@ func (c *compiler) tested(x syntax.Expr, compile func(syntax.Expr) value) value 
 	return v
 }
 
-// markValue traces a named value: a scalar, or each part of a tuple or object. It traces no other values.
+// markValue traces a named value if [Options.Trace] is set: a scalar, or each part of a tuple or object. It traces no other values.
 func (c *compiler) markValue(name string, v value, at syntax.Span) {
 	if !c.opts.Trace {
 		return

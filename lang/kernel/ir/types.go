@@ -46,7 +46,7 @@ func ParseType(name string) (Type, bool) {
 	return Void, false
 }
 
-// Size returns the size in bytes of an element in memory, which is also its alignment.
+// Size returns the size in bytes of an element in memory, which is also its alignment. It is 0 for Void.
 func (t Type) Size() int {
 	if t < numTypes {
 		return typeSizes[t]

@@ -69,8 +69,8 @@ const (
 	maxPlaceElems = 4000
 )
 
-// load emits a load at affine indices. The buffer is large enough, or conditions keep the indices in bounds. If faults are
-// allowed, the buffer may also be too small.
+// load emits a load at affine indices, or nothing if there is no buffer for them. The buffer is large enough, or minima and
+// conditions keep the indices in bounds. If faults are allowed, the buffer may also be too small.
 func (g *affineLoads) load() {
 	indices := []affine{g.sum()}
 	if g.rank > 1 && g.chance(30) {

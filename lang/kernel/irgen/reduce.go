@@ -35,8 +35,8 @@ func countInstrs(k *ir.Kernel) (n int) {
 	return n
 }
 
-// edits are the changes that Reduce tries on instruction n of a kernel, in preorder from 0. They return false if the
-// instruction has another kind; the result need not be valid.
+// edits are the changes that Reduce tries on instruction n of a kernel, in preorder from 0. They return false if they do not
+// apply to the instruction; the result need not be valid.
 var edits = []func(k *ir.Kernel, n int) bool{
 	func(k *ir.Kernel, n int) bool { return replaceByBlock(k, n, false) },
 	func(k *ir.Kernel, n int) bool { return replaceByBlock(k, n, true) },

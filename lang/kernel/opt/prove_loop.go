@@ -181,7 +181,8 @@ func (p *prover) wraps(sum, param *ir.Value) bool {
 	return !ok && p.rangeOf(sum).hi > full(param.Type).hi+by
 }
 
-// findMovable records the loads and divisions with invariant operands in a loop, and whether they cannot fail at its entry.
+// findMovable records the loads and divisions with invariant operands in a loop, and whether they cannot fail at its entry. It does
+// nothing if p.movable is nil, and finds none once p.visits is negative.
 func (p *prover) findMovable(loop *ir.Instr) {
 	if p.movable == nil {
 		return

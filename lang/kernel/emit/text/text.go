@@ -28,7 +28,7 @@ func Scalars(k *ir.Kernel) map[*ir.Array]ir.Type {
 	return scalars
 }
 
-// Comment returns a text for use in a comment: control characters, backslashes and non-ASCII characters become underscores.
+// Comment returns a text for use in a comment: characters below the space, backslashes and non-ASCII characters become underscores.
 func Comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\\' || r > unicode.MaxASCII {

@@ -218,7 +218,7 @@ func (w *writer) address(m *vcode.Mem) amd64.Mem {
 }
 
 // inst emits instruction i of the function. It emits nothing for a jump to a label that follows, and for a copy between equal
-// machine registers.
+// machine registers. Nor does it for kinds without code, such as loop marks.
 func (w *writer) inst(i int) {
 	in := &w.f.Insts[i]
 	switch in.Kind {

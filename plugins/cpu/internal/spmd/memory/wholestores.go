@@ -184,8 +184,9 @@ func (l *Memory) prefetchLines(m vcode.Mem, n int) {
 	}
 }
 
-// prefetchRound prefetches the lines that a contiguous load of n bytes accesses in later rounds. The increment of its index
-// is known only at run time.
+// prefetchRound prefetches the lines that a contiguous load of n bytes accesses in later rounds. Its only index must be a parameter
+// of the interleaved loop to which each iteration adds a uniform value. It emits nothing for other loads, and for elements of less
+// than 4 bytes.
 func (l *Memory) prefetchRound(in *ir.Instr, p *MemRef, n int) {
 	if l.Interleaved == nil || in.NumIndices() != 1 || p.Size < 4 {
 		return

@@ -8,7 +8,8 @@ import (
 )
 
 // LSR is loop strength reduction: it replaces address arithmetic on loop counters by registers that are incremented with the
-// counters. frames reports that each gang has a frame of its own.
+// counters. frames reports that each gang has a frame of its own. LSR leaves cold loops, loops with barriers, and loops over gangs
+// with frames unchanged.
 //
 // Such arithmetic extends an index from 32 to 64 bits, and the new register does not wrap where a 32-bit index would.
 // LSR replaces only indices that are proved to be in bounds in every iteration: these do not wrap.

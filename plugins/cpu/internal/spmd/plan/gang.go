@@ -80,8 +80,8 @@ func sumsOf(k *ir.Kernel, u *ir.Uniformity) (most int) {
 	return most
 }
 
-// sumsOfLoop returns the varying floating-point parameters of a loop to which each iteration adds once. The loop must continue
-// only at its end.
+// sumsOfLoop returns the varying floating-point parameters of a loop whose next value is a sum or an FMA with the parameter as an
+// operand. The loop must continue only at its end.
 func sumsOfLoop(loop *ir.Instr, u *ir.Uniformity) (sums []*ir.Value) {
 	next := loop.Then.Terminator()
 	for i, v := range loop.Then.Params {

@@ -55,7 +55,8 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 
 // reusingRows returns the number of rows of a 2-D gang that loads less than a 1-D gang of gang registers, as in a matrix
 // product. It returns 0 if there are no such rows, or if gang is less than 4. All loops must be uniform. Together they must load some
-// elements shared by a row and others shared by all rows, and carry fewer than leastSums varying values.
+// elements shared by a row and others shared by all rows, and carry fewer than leastSums varying values. They may have no other
+// varying accesses of memory that items share. The kernel may have no order among items, and no accesses of distant elements.
 func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t *vcode.Target, gang int) int {
 	if gang < 4 {
 		return 0
