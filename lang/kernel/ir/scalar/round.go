@@ -40,8 +40,8 @@ func Shortest(t ir.Type, bits uint64) float64 {
 	return x
 }
 
-// Towards rounds x and end to a floating-point element type. It returns the number of the type next to x on the way to end, or x if
-// both are equal. Neither may be NaN.
+// Towards rounds x and end to a floating-point element type. It returns the number of the type next to x on the way to end, or end
+// if both are equal. Neither may be NaN.
 func Towards(t ir.Type, x, end float64) float64 {
 	bits, last := Round(t, x), value(t, Round(t, end))
 	switch v := value(t, bits); {
