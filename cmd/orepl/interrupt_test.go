@@ -72,6 +72,70 @@ console.log('not stopped')
 	}
 }
 
+// TestIgnoredSignals sends an interrupt to a script, and SIGHUP to a worker, that were started to ignore it, as by nohup. Both go on.
+func TestIgnoredSignals(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	orepl := filepath.Join(dir, "orepl")
+	if err := os.Symlink(exe, orepl); err != nil { // the test binary acts as the command under this name
+		t.Fatal(err)
+	}
+	const script = `import fs from 'fs'
+console.log('started')
+while (!await fs.exists('go-on')) await new Promise(done => setTimeout(done, 5))
+console.log('ended')
+`
+	if err := os.WriteFile(filepath.Join(dir, "wait.js"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start := func(command string) (*exec.Cmd, *bufio.Scanner) {
+		cmd := exec.Command("sh", "-c", "trap '' INT HUP; exec ./orepl "+command)
+		cmd.Dir = dir
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		overdue := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		t.Cleanup(func() { overdue.Stop() })
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() {
+			t.Fatalf("%s did not start", command)
+		}
+		return cmd, lines
+	}
+	cmd, lines := start("run wait.js")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go-on"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !lines.Scan() || lines.Text() != "ended" {
+		t.Errorf("the script was stopped: %q", lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	cmd, lines = start("worker --listen tcp:127.0.0.1:0")
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} { // the second one ends it
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for lines.Scan() {
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGTERM) {
+		t.Errorf("the worker ended with %d", code)
+	}
+}
+
 // awaitWork waits until a process has used processor time d. Where the system does not report it, it waits for that time.
 func awaitWork(t *testing.T, pid int, d time.Duration) {
 	t.Helper()
