@@ -124,7 +124,7 @@ func (c *Call) end(ctx context.Context, err error) error {
 			}
 		}
 	}
-	for _, done := range append(c.sent, c.g.w.toldOf(c)...) {
+	for _, done := range c.sent {
 		select {
 		case failed := <-done:
 			err = cmp.Or(err, failed)
@@ -132,7 +132,14 @@ func (c *Call) end(ctx context.Context, err error) error {
 			err = cmp.Or(err, context.Cause(ctx))
 		}
 	}
-	return cmp.Or(err, c.g.w.finish(c))
+	told := c.g.w.finish(c)
+	for _, done := range c.g.w.toldOf(c) {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+	}
+	return cmp.Or(err, told)
 }
 
 // text returns the text of an error without the operation, which the error of another member repeats.

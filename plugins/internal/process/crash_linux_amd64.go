@@ -22,7 +22,10 @@ import (
 // held. The handler records it, writes a word to a pipe and stops the thread. A goroutine that reads the pipe ends the process.
 
 var (
-	crashOnce sync.Once
+	reporting struct {
+		sync.Mutex
+		begun bool
+	}
 
 	// The assembly uses these.
 	crashPipe uint32 // descriptor of the pipe's writing end; 0 without a reader
@@ -60,33 +63,35 @@ func (c *Crash) Error() string {
 }
 
 // reportCrashes makes a crash of a library outside of guarded calls end the process by [fatal.End]. Without it, or if the
-// handlers cannot be installed, the Go runtime prints the stacks of all goroutines.
+// handlers cannot be installed, the Go runtime prints the stacks of all goroutines. A later call tries again what failed.
 func reportCrashes() {
-	crashOnce.Do(func() {
-		if !installed.Load() && install() != nil {
+	reporting.Lock()
+	defer reporting.Unlock()
+	if reporting.begun || !installed.Load() && install() != nil {
+		return
+	}
+	var ends [2]int
+	if unix.Pipe2(ends[:], unix.O_CLOEXEC) != nil {
+		return
+	}
+	if unix.SetNonblock(ends[0], true) != nil {
+		_, _ = unix.Close(ends[0]), unix.Close(ends[1])
+		return
+	}
+	pipe := os.NewFile(uintptr(ends[0]), "crashes")
+	go func() {
+		var word [8]byte
+		if _, err := pipe.Read(word[:]); err != nil {
 			return
 		}
-		var ends [2]int
-		if unix.Pipe2(ends[:], unix.O_CLOEXEC) != nil {
-			return
+		var fault *Fault
+		if errors.As(crashed.fault(), &fault) {
+			fatal.End(newCrash(fault))
 		}
-		if err := unix.SetNonblock(ends[0], true); err != nil {
-			return
-		}
-		pipe := os.NewFile(uintptr(ends[0]), "crashes")
-		go func() {
-			var word [8]byte
-			if _, err := pipe.Read(word[:]); err != nil {
-				return
-			}
-			var fault *Fault
-			if errors.As(crashed.fault(), &fault) {
-				fatal.End(newCrash(fault))
-			}
-			os.Exit(crashCode)
-		}()
-		atomic.StoreUint32(&crashPipe, uint32(ends[1]))
-	})
+		os.Exit(crashCode)
+	}()
+	atomic.StoreUint32(&crashPipe, uint32(ends[1]))
+	reporting.begun = true
 }
 
 const (

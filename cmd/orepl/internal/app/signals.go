@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// notify makes c receive signals, except those that this process ignores since its start, as under nohup, or as a shell starts
-// programs in the background.
+// notify makes c receive signals, except those that this process ignores since its start, as under nohup or in the background of a
+// shell.
 func notify(c chan<- os.Signal, signals ...os.Signal) {
 	if signals = slices.DeleteFunc(signals, signal.Ignored); len(signals) > 0 {
 		signal.Notify(c, signals...)
