@@ -1,4 +1,4 @@
-// Package internals accesses unexported fields of the interpreter's objects: the Go functions of builtins, the characters of
+// Package internals accesses unexported fields of the interpreter's objects, such as the Go functions of builtins, the characters of
 // strings, and the parts of regular expressions. [Check] reports whether the interpreter's types are as expected.
 //
 // # Design
