@@ -64,7 +64,10 @@ func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir
 		return c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span), ir.Void
 	}
 	c.combine(x, y, d.Span)
-	a, b, of := c.quotientOperands(x, y)
+	a, b, of, ok := c.quotientOperands(x, y, d)
+	if !ok {
+		return bad, ir.Void
+	}
 	return ofInt(c.intDiv(ir.Div, a.Type, a, b, at), x.taint|y.taint), of
 }
 
@@ -77,14 +80,18 @@ func (c *compiler) intOperands(x, y value) bool {
 	return ok && t.IsInt()
 }
 
-// quotientOperands returns the operands of an integer division in a common type, and the type of the quotient.
-func (c *compiler) quotientOperands(x, y value) (a, b *ir.Value, result ir.Type) {
+// quotientOperands returns the operands of an integer division in a common type, and the type of the quotient. It reports a constant
+// that this type does not hold, and returns false then.
+func (c *compiler) quotientOperands(x, y value, d *syntax.Binary) (a, b *ir.Value, result ir.Type, ok bool) {
 	t, _ := c.arithType(x, y)
+	if !c.wantHeld(x, t, d.X.Range()) || !c.wantHeld(y, t, d.Y.Range()) {
+		return nil, nil, ir.Void, false
+	}
 	result = t
 	if c.mixedSigns(x, y) {
 		t, result = ir.I64, c.scalarType(x)
 	}
-	return c.widen(x, t), c.widen(y, t), result
+	return c.widen(x, t), c.widen(y, t), result, true
 }
 
 // roundedQuotient compiles Math.floor, Math.ceil or Math.trunc of a / b. For integers the result is an exact integer.
@@ -107,7 +114,10 @@ func (c *compiler) roundedQuotient(op ir.Op, d *syntax.Binary, at syntax.Span) v
 		return c.rounding(op, q, d.Span)
 	}
 	c.combine(x, y, d.Span)
-	a, b, result := c.quotientOperands(x, y)
+	a, b, result, ok := c.quotientOperands(x, y, d)
+	if !ok {
+		return bad
+	}
 	q := c.intDiv(ir.Div, a.Type, a, b, at).reg
 	if op == ir.Ceil || a.Type.IsSigned() {
 		q = c.stepped(op, q, a, b)
