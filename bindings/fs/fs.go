@@ -1,4 +1,4 @@
-// Package fs implements the module 'fs': reading and writing text, bytes, JSON, images, CSV and NPY files, and work on directories.
+// Package fs implements the module 'fs', which reads and writes text, bytes, JSON, images, CSV and NPY files.
 //
 // Every file operation exists in two forms: readText returns a promise and runs in the background; readTextSync blocks the
 // script. The engine's access policy is checked for every path.

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// json limits the depth and the size of the input of JSON.parse and of the output of JSON.stringify.
+// json limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
 func (b *Bounds) json() {
 	object := b.vm.GlobalObject().Get("JSON").(*goja.Object)
 	b.wrap(object, "parse", func(b *Bounds, name string, c goja.FunctionCall) {

@@ -135,9 +135,10 @@ func writePlace(b *strings.Builder, p painter, pos Position, e *Excerpt) {
 	}
 }
 
+// Maximum and minimum columns of a source line with its number.
 const (
-	maxColumns = 120 // maximum of a source line with its number
-	minColumns = 8   // the line without the number has at least this many
+	maxColumns = 120
+	minColumns = 8
 )
 
 // window cuts a line of more than room columns to a part around its count marked characters, the first of which has the index at. It

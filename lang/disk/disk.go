@@ -106,9 +106,9 @@ func (f Files) Version(path string) Version {
 	return v
 }
 
-// Inside returns a policy function that allows the files in and below some directories. The function expects paths whose links have
-// been followed, and Inside follows those of the directories. Without directories it allows no file. The empty path of a directory is an
-// error, since it would mean the working directory.
+// Inside returns a policy function that allows the files in and below some directories. It takes paths with all links followed,
+// and the links of the directories are followed, too. Without directories it allows no file. The empty path of a directory is an error,
+// since it would mean the working directory.
 func Inside(roots ...string) (func(path string) error, error) {
 	real := make([]string, len(roots))
 	for i, root := range roots {

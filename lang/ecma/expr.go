@@ -168,7 +168,7 @@ func (p *parser) parseConditional(noIn bool, c *cover) ast.Expression {
 	return &ast.ConditionalExpression{Test: test, Consequent: consequent, Alternate: p.parseAssign(noIn, nil)}
 }
 
-// precedence returns the precedence and the operator of the current token, or zeros if it is no binary operator.
+// precedence returns the precedence of the current token as a binary operator, or 0 if it is none, and the token.
 func (p *parser) precedence(noIn bool) (int, token.Token) {
 	switch k := p.tok.kind; k {
 	case token.COALESCE:

@@ -13,8 +13,8 @@ import (
 
 // A Module is one file, a prompt line, or a builtin module as imported by files.
 type Module struct {
-	// path is absolute, and followed by ?json, ?text or ?bytes if the file is imported as such. It is the name of a builtin in
-	// JavaScript, and empty for other builtins and the prompt.
+	// path is absolute, and followed by ?text or ?bytes if the file is imported as such. It is the name of a builtin in JavaScript,
+	// and empty for other builtins and the prompt.
 	path string
 	Unit *source.Unit
 	deps []*Module // indexed by import number

@@ -83,8 +83,8 @@ func (o *Owner) Run(fn func()) {
 }
 
 // Exceeds reports whether the bytes that the owner has in use, and more bytes that it is about to allocate, together exceed a
-// limit. used is about what the owner has in use. It is the whole heap if that does not exceed the limit. So it is for an owner
-// without a number of its own, and if Go makes no heap profiles. Exceeds may collect garbage.
+// limit. used is about what the owner has in use. It is the whole heap if that does not exceed the limit, or if the owner has no
+// number of its own. Exceeds may collect garbage.
 func (o *Owner) Exceeds(limit, more uint64) (used uint64, yes bool) {
 	total := inUse()
 	if more <= limit && total <= limit-more {

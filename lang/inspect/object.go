@@ -156,7 +156,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	return p.record(o, depth)
 }
 
-// asyncGenerator matches the text of an asynchronous generator function, and generator that of another generator function.
+// asyncGenerator matches the text of an asynchronous generator function, and generator that of any other one.
 var asyncGenerator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^async\s*(function)?\s*\*`) }}
 
 var generator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(function\s*)?\*`) }}

@@ -1,6 +1,6 @@
 // Package instructions replaces instructions of compiled programs that differ from ECMAScript. They are products, operations on
 // bits, and stores into elements of integer arrays. They are also the beginning of finally blocks, calls of eval, and the early
-// ends of optional chains. Others report to a [Watcher]: those that join strings, make objects or begin catch blocks.
+// ends of optional chains. Those that join strings ask before they make a large one.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.

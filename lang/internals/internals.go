@@ -1,5 +1,5 @@
-// Package internals accesses unexported fields of the interpreter's objects, such as Go functions of builtins, characters of strings,
-// and parts of regular expressions. [Check] reports whether the interpreter's types are as expected.
+// Package internals accesses unexported fields of the interpreter's objects: the Go functions of builtins, the characters of
+// strings, and the parts of regular expressions. [Check] reports whether the interpreter's types are as expected.
 //
 // # Design
 //

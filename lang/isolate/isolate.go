@@ -150,7 +150,7 @@ type Failure struct {
 	Joined  []*Failure // of joined errors
 }
 
-// A report is the serialized form of a diagnostic, without the value that the script threw.
+// A report is the serialized form of a diagnostic, whose cause is a diagnostic or a text.
 type report struct {
 	Diagnostic diag.Diagnostic
 	Cause      *Failure

@@ -491,7 +491,8 @@ func (c *compiler) leaves(p, q *place, visit func(p, q *place)) {
 	}
 }
 
-// storeObject stores {a, b} into a record and reports missing and unknown fields.
+// storeObject stores {a, b} into a record and reports missing and unknown fields. It reads all values before it writes the second
+// field.
 func (c *compiler) storeObject(p *place, v value, target, at syntax.Span) {
 	rec := p.elem.Record
 	for _, name := range v.names {
@@ -500,12 +501,18 @@ func (c *compiler) storeObject(p *place, v value, target, at syntax.Span) {
 			return
 		}
 	}
+	list := slices.Clone(v.list)
+	for j, name := range v.names {
+		if rec.Field(name) > 0 {
+			list[j] = c.detached(list[j], at)
+		}
+	}
 	for i := range rec.Fields {
 		found := false
 		for j, name := range v.names {
 			if name == rec.Fields[i].Name {
 				found = true
-				c.storeAny(p.fieldPlace(i), v.list[j], target, at)
+				c.storeAny(p.fieldPlace(i), list[j], target, at)
 			}
 		}
 		if !found {
@@ -529,12 +536,19 @@ func (c *compiler) storeAny(p *place, v value, target, at syntax.Span) {
 		}
 		return
 	}
+	var list []value
+	if v.kind == kTuple {
+		list = slices.Clone(v.list)
+		for i := 1; i < n; i++ {
+			list[i] = c.detached(list[i], at)
+		}
+	}
 	for i := range n {
 		q := p.then(ir.Step{Kind: ir.StepIndex}, c.b.Int(ir.I32, int64(i)))
 		q.left, q.dims = q.left-1, q.dims[1:]
 		var part value
 		if v.kind == kTuple {
-			part = v.list[i]
+			part = list[i]
 		} else {
 			part = c.load(c.indexed(v, number(float64(i)), at, at), at)
 		}

@@ -1,6 +1,6 @@
 // Package loop is the event loop of the script engine.
 //
-// Unlike a browser's loop, it ends when no callback is queued, no timer keeps it alive and no operation is held. A host operation that
+// Unlike a browser's loop, it ends when no callback is queued, no timer is set and no operation is held. A host operation that
 // finishes later keeps the loop alive with [Loop.Hold] and delivers its result with [Pending.Resolve] from any goroutine. All
 // callbacks run on the goroutine that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve], so a single-threaded interpreter is
 // safe.

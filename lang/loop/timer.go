@@ -60,7 +60,7 @@ func (t *Timer) Restart() {
 	t.loop.start(t)
 }
 
-// KeepAlive sets whether [Loop.Run] waits for the timer. The default is true. [Loop.RunUntil] waits for every timer.
+// KeepAlive sets whether the loop waits for the timer. The default is true.
 func (t *Timer) KeepAlive(yes bool) {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()
@@ -68,7 +68,7 @@ func (t *Timer) KeepAlive(yes bool) {
 	t.loop.rouse()
 }
 
-// KeepsAlive reports whether [Loop.Run] waits for the timer.
+// KeepsAlive reports whether the loop waits for the timer.
 func (t *Timer) KeepsAlive() bool {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *Timer) fire() error {
 
 type timerHeap []*Timer
 
-// keepsAlive reports whether [Loop.Run] waits for any timer. The first timer usually decides.
+// keepsAlive reports whether the loop waits for any timer. The first timer usually decides.
 func (h timerHeap) keepsAlive() bool {
 	for _, t := range h {
 		if !t.idle {

@@ -106,7 +106,7 @@ func (o *Operators) define() error {
 	return err
 }
 
-// text is the script that defines the operators. power(a, b) handles operands that are not both numbers; x++ converts them.
+// text is the script that defines the operators. power(a, b) handles operands that are not numbers; x++ converts them.
 // powerOf(power)(object, key)(b) implements object[key] **= b.
 const text = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => ({
 	power: (a, b) => {

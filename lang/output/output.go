@@ -22,7 +22,7 @@ type Output struct {
 	timer  *time.Timer
 	set    bool  // the timer is running
 	closed bool  // lines are no longer buffered
-	failed error // first error of writing lines that no method has returned
+	failed error // first write error that Flush has not returned
 }
 
 // New returns an output with an empty buffer.
@@ -96,7 +96,7 @@ func (o *Output) late() {
 	o.flush()
 }
 
-// Flush writes the buffered lines. It returns the first error of writing lines that no earlier call has returned.
+// Flush writes the buffered lines. It returns the first write error since the last call.
 func (o *Output) Flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

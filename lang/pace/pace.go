@@ -24,9 +24,8 @@ var (
 )
 
 // Relax makes collections rare while the heap is small. Between collections the heap grows by 64 MiB, or by a quarter of limit if that
-// is less. But it grows at least by the size that the last collection left, and at most by four times that size or 16 MiB. The
-// limit is the memory that the program may use in bytes; 0 means no limit. A further call replaces it. If the environment sets GOGC,
-// Relax does nothing.
+// is less. It grows by at least once and at most four times the size that the last collection left. The limit is the memory that the
+// program may use in bytes; 0 means no limit. A further call replaces it. If the environment sets GOGC, Relax does nothing.
 func Relax(limit uint64) {
 	if os.Getenv("GOGC") != "" {
 		return

@@ -82,8 +82,8 @@ func (f *functions) resolvers() {
 	})
 }
 
-// resolversOf implements Promise.withResolvers for another constructor of promises. It fails if the constructor does,
-// calls its executor twice, or does not pass it functions.
+// resolversOf implements Promise.withResolvers for another constructor of promises. It fails if the constructor does, or
+// calls its executor twice.
 func (f *functions) resolversOf(class goja.Value) (goja.Value, error) {
 	o := f.vm.NewObject()
 	var resolve, reject goja.Value

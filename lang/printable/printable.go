@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns a text of several lines without characters that a terminal obeys. U+FFFD replaces control characters but tab and
-// newline, the separators U+2028 and U+2029, characters that change the text's direction, and bytes that are not UTF-8.
+// Text returns a text of several lines without characters that a terminal obeys. U+FFFD replaces each control character but tab and
+// newline, those that change the direction of text, and bytes that are not UTF-8.
 func Text(s string) string { return clean(s, false) }
 
 // Line is Text for a text that must stay on its line and in its column: newlines and tabs become U+FFFD, too.

@@ -21,7 +21,7 @@ type Host[A any] interface {
 // Launch describes a launch of groups of 256 items on the first axis.
 type Launch struct {
 	Text   string        // a kernel, or the name of one
-	Full   func() string // returns the kernel that Text names; nil if Text is a kernel, or names one in package kernels/array
+	Full   func() string // the kernel of a name; nil if it is in package kernels/array
 	Bind   []Bind
 	Groups [3]int
 }

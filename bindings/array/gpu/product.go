@@ -39,7 +39,7 @@ func tileOf(d *offload.DeviceInfo, planes, m, n, size int) (tile, bool) {
 	return t, t.shared(size) <= d.Limits.SharedBytes
 }
 
-// Tiles compute products of at least leastProduct rows and columns, whose sums have at least leastDepth terms.
+// The least extents of a product, and of what its sums add, that tiles compute.
 const (
 	leastProduct = 32
 	leastDepth   = 8

@@ -7,9 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Keys describes the keys of an element type. raw is the type as which elements are loaded and stored, and key the type of keys. to
-// is the text of the function that computes a key, and from that of its inverse. width is the number of a key's bits. Floats are
-// sorted by their bits, NaN after all others.
+// Keys describes the keys of an element type. raw is the type as which elements are loaded and stored, key that of keys. to is
+// the text that computes a key, from its inverse, and width the number of a key's bits. Floats are sorted by their bits, NaN
+// after all others.
 func Keys(t ir.Type) (raw, key ir.Type, to, from string, width int) {
 	switch t {
 	case ir.Bool:

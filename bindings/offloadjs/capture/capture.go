@@ -29,7 +29,7 @@ type Module struct {
 	types      *types.Module
 	buffers    *buffers.Module
 	helpers    map[*lang.FunctionInfo]*kernel.Source
-	passed     map[*buffers.Buffer]string // names of the parameters by which an initialiser gets the buffers that it captures
+	passed     map[*buffers.Buffer]string // parameters that pass captured buffers to an initialiser
 	reads      *List                      // records the compilation's reads of captured objects; may be nil
 	language   []*goja.Object             // global objects that the kernel language also defines, without Atomics; Math is the first
 	descriptor goja.Callable              // Object.getOwnPropertyDescriptor

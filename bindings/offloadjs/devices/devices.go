@@ -32,7 +32,7 @@ func New(s *script.Script, r *reach.Devices) *Module {
 	return &Module{Script: s, reach: r, objects: map[*session.Device]*goja.Object{}}
 }
 
-// Define defines the class of devices with the methods that other packages define, and with their property queue.
+// Define defines the class of devices with the methods of other rooms, and with their property queue.
 func (m *Module) Define(methods []lang.Method[*session.Device], queue lang.Field[*session.Device]) {
 	m.class = lang.NewClass(m.Engine, lang.ClassSpec[*session.Device]{
 		Name:    "Device",

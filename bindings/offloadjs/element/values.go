@@ -16,7 +16,7 @@ var (
 	TypeFloat64 = reflect.TypeFor[float64]()
 )
 
-// Extents converts one count, or one to three counts in an array or another object with a length.
+// Extents converts one count, or an array or other object with a length, of one to three counts.
 func Extents(v goja.Value) ([]int, error) {
 	if o, ok := v.(*goja.Object); ok && o.Get("length") != nil {
 		n := int(o.Get("length").ToInteger())

@@ -15,7 +15,7 @@ type joining struct {
 }
 
 // joins adds the devices of workers that have joined to a new pool, and later those of workers that join. Without a plugin that
-// workers can join, it leaves the pool as it is, and returns an error if the script asked for workers.
+// workers can join, the pool stays as it is. This is an error if the script asked for workers.
 func (m *Module) joins(p *poolObject, asked bool) error {
 	if asked {
 		m.host.Reach().Devices(m.Engine.Running()) // opens the plugins

@@ -23,7 +23,7 @@ type Key struct {
 	sizes  [mostProperties]int // lengths of arrays, plus 1
 }
 
-// KeyOf returns the key of an object literal whose properties are numbers, booleans, ASCII strings and arrays of these. Properties
+// KeyOf returns the key of an object literal whose properties are numbers, strings, booleans and arrays of numbers. Properties
 // named in kept may be any objects. ok is false for other objects, and for more properties or elements than the limits.
 func (r *Reader) KeyOf(o *goja.Object, kept ...string) (k Key, ok bool) {
 	names, values, ok := internals.Properties(o)

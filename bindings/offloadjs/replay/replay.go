@@ -1,5 +1,5 @@
-// Package replay records the launches of a pipeline's runs by their parameters. Later runs with the same parameters can issue them
-// without the script.
+// Package replay records the launches of a pipeline's runs by their parameters, and issues them in later runs with the same
+// parameters, without the script.
 package replay
 
 import (
@@ -159,7 +159,7 @@ func (t *Tape) Begin(q *session.Queue) {
 	t.recording, t.queue, t.calls, t.codes = true, q, nil, nil
 }
 
-// Add records a launch that a queue has accepted. It drops the recording at a launch on another queue than that of Begin, at one that
+// Add records a launch that a queue has accepted. The recording ends at a launch on another queue than that of Begin, at one that
 // calls services or prints, and after mostLaunches. A nil tape records nothing.
 func (t *Tape) Add(q *session.Queue, c *session.Call) {
 	if t == nil || !t.recording {

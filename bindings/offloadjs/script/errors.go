@@ -88,8 +88,8 @@ func withoutCode(message string) string {
 	return strings.Join(parts, "`")
 }
 
-// ExplainKernel returns a diagnostic of the first error, with the others as notes. Beyond mostMistakes and mostAlike they are only
-// counted. The list must not be empty.
+// ExplainKernel returns a diagnostic of the first error, with the others as notes. Beyond mostMistakes and mostAlike they are counted
+// only. The list must not be empty.
 func ExplainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
 	d := &diag.Diagnostic{ID: string(first.ID), Message: first.Message, Hint: first.Rewrite, Cause: list}

@@ -197,8 +197,8 @@ func path(d string) (lines [][]point, err error) {
 	return lines, nil
 }
 
-// dashed cuts lines into the dashes of a pattern, in which lengths of dashes and of gaps alternate. Without a length it returns the
-// lines.
+// dashed cuts lines into the dashes of a pattern, which has lengths of dashes and gaps by turns between spaces. Without a
+// length it returns the lines.
 func dashed(lines [][]point, pattern string) (dashes [][]point) {
 	var lengths []float64
 	for _, f := range strings.Fields(pattern) {

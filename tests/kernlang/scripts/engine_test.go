@@ -176,6 +176,22 @@ const b = device('cpu').buffer(P, 4), y = device('cpu').buffer(f32, 1)
 await kernel((g, ps) => { ps[g.x].b = g.x }).launch({ size: 4 }, b)
 await kernel((g, ps, y) => { y[0] = ps[3].b }).launch({ size: 1 }, b, y)
 export const result = (await y.read())[0]`},
+	// [5.5] values are read before fields are written
+	{name: "fields that swap", want: "3,1,6,5,4,2 3,1,8,7", text: `
+const V = struct({ x: f32 }), P = struct({ u: V, v: V, a: [f32, 2], m: [V, 2] }), Q = struct({ u: V, v: V, a: [f32, 2] })
+const b = device('cpu').buffer(P, 1), c = device('cpu').buffer(Q, 1), y = device('cpu').buffer(f32, 10)
+await kernel((g, ps, qs, y) => {
+  const p = ps[0], q = qs[0]
+  p.u.x = 1; p.v.x = 3; p.a[0] = 5; p.a[1] = 6; p.m[0].x = 2; p.m[1].x = 4
+  ps[0] = { u: p.v, v: p.u, a: [p.a[1], p.a[0]], m: [p.m[1], p.m[0]] }
+  q.u.x = 1; q.v.x = 3; q.a[0] = 7; q.a[1] = 8
+  q.a = [q.a[1], q.a[0]]
+  qs[0] = { v: q.u, a: q.a, u: q.v }
+  y[0] = p.u.x; y[1] = p.v.x; y[2] = p.a[0]; y[3] = p.a[1]; y[4] = p.m[0].x; y[5] = p.m[1].x
+  y[6] = q.u.x; y[7] = q.v.x; y[8] = q.a[0]; y[9] = q.a[1]
+}).launch({ size: 1 }, b, c, y)
+const out = await y.read()
+export const result = out.slice(0, 6).join() + ' ' + out.slice(6).join()`},
 	// [6.7] the greatest dimension, and none
 	{name: "a dimension too large", want: "invalid-size 1:31", text: `
 const b = device('cpu').buffer(u8, [1, 2 ** 31])`},
