@@ -21,7 +21,7 @@ func constructors() []constructor {
 			run: func(c *call) (array.Array, error) { return c.filled(2, nil) }},
 		{Entry: bindings.NewMethod("ones", "Returns a buffer of ones.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),
 			run: func(c *call) (array.Array, error) { return c.filled(2, c.Engine().VM().ToValue(1)) }},
-		{Entry: bindings.NewMethod("full", "Returns a buffer whose elements are a value.", "<T, const E extends Extents>(type: Type<T>, shape: E, value: Input<T>, options?: ArrayOptions): Buffer<T, Rank<E>>"),
+		{Entry: bindings.NewMethod("full", "Returns a buffer in which every element has the same value.", "<T, const E extends Extents>(type: Type<T>, shape: E, value: Input<T>, options?: ArrayOptions): Buffer<T, Rank<E>>"),
 			run: func(c *call) (array.Array, error) { return c.filled(3, c.arg(2)) }},
 		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in a diagonal and zeros elsewhere. The diagonal begins at column k, by default 0, or at row −k for a negative k. The default of columns is rows.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions & { k?: number }): Buffer<T, 2>", "<T>(type: Type<T>, rows: number, options: ArrayOptions & { k?: number }): Buffer<T, 2>"),
 			options: []string{"k"}, run: (*call).eye},
@@ -42,7 +42,7 @@ func constructors() []constructor {
 				}
 				return c.Linspace(t, from, to, count)
 			}},
-		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1). Float types round both. Integers need to, and booleans ignore both. Element i is a function of the seed, the range and i, with the same bits on every device. For f32 and [0, 1) it is random(seed, 0, i) of the module 'kernels'. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
+		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1). Float types round the options from and to. Integer types need the option to. Booleans ignore both options, and are true with probability 1/2. Element i is a function of the seed, the range and i, with the same bits on every device. For f32 and [0, 1) it is random(seed, 0, i) of the module 'kernels'. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "from", "to"}, run: (*call).random},
 		{Entry: bindings.NewMethod("normal", "Returns random numbers of a float type of the normal distribution, by default with mean 0 and standard deviation 1. Element i is a function of the seed, the options and i. Without a seed each call uses a different one.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: NormalOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "mean", "deviation"}, run: func(c *call) (array.Array, error) {
@@ -57,7 +57,7 @@ func constructors() []constructor {
 				}
 				return c.Normal(t, dims, seed, mean, deviation)
 			}},
-		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 to n - 1, as i32, in a random order, which is a function of n and the seed: x.take(d.permutation(n, { seed: 1 }), 0) shuffles rows.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
+		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 to n - 1, as i32, in a random order, which is a function of n and the seed. Without a seed each call uses a different one. x.take(d.permutation(n, { seed: 1 }), 0) shuffles the n rows of x.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
 			options: []string{"seed"}, run: (*call).permutation},
 	}
 }

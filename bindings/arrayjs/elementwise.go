@@ -32,7 +32,7 @@ func elementwise() []method {
 				c.most(2)
 				return c.where(array.In(x), c.arg(0), c.arg(1))
 			}},
-		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer, or undefined. A low bound below all values of an integer type and a high bound above them limit nothing. Beside a buffer of another type the result is also limited to the values of the elements' type. NaN stays NaN.",
+		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer. A missing bound limits nothing. So do a low bound below all values of an integer type, and a high bound above them. Beside a buffer of another type the result is also limited to the values of the elements' type. NaN stays NaN.",
 			"(low?: Buffer | number | bigint, high?: Buffer | number | bigint, options?: ArrayOptions): Buffer<T, R>"),
 			run: clip},
 		{Entry: bindings.NewMethod("reshape", "Returns a view of the elements, in row-major order, with other extents for the same number of elements. One extent may be −1 and is computed. The view shares the memory.", "<const E extends Extents>(shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>", "(...extents: number[]): Buffer<T>"),

@@ -77,7 +77,7 @@ func gathers() []method {
 				}
 				return nil, c.Put(x, indices, values)
 			}},
-		{Entry: bindings.NewMethod("diff", "Returns the differences of adjacent elements along an axis, by default the last one. An order of 2 is the differences of the differences. Integers wrap.", "(order?: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(options: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("diff", "Returns the differences of adjacent elements along an axis, by default the last one. The order is 1 by default; an order of 2 is the differences of the differences. Integers wrap, and the difference of booleans is whether they differ.", "(order?: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(options: ArrayOptions & { axis?: number }): Buffer<T, R>"),
 			options: []string{"axis"}, run: diff},
 		{Entry: bindings.NewMethod("includes", "Returns a promise of whether an element equals a value. NaN is found, too.", "(value: number | bigint | boolean): Promise<boolean>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {

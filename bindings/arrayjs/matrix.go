@@ -14,7 +14,7 @@ func matrices() []method {
 	return []method{
 		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices of one type. A buffer of three dimensions is a list of matrices; the lists have equal lengths, or one has the length 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type that kernels compute with. The product of two vectors is a promise of a number. using: 'openblas' selects the system's OpenBLAS, for f32 and f64 on the CPU: its bits differ between machines, and a time limit acts only between its calls.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions & { using?: 'openblas' }): Product<R, Q>"),
 			options: []string{"using"}, run: matmul},
-		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
+		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. If one of the buffers has more than one dimension, dot returns the product of matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},
 		{Entry: bindings.NewMethod("outer", "Returns the matrix of the products of the elements of this buffer, one for each row, and of another one, one for each column. Both are taken in row-major order.", "(other: Buffer, options?: ArrayOptions): Buffer<any, 2>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -38,7 +38,7 @@ func matrices() []method {
 				a, err := c.Trace(x, k)
 				return c.value(a, err, x.Elem.Scalar.Size() < 8)
 			}},
-		{Entry: bindings.NewMethod("norm", "Computes the square root of the sum of the squares, in the types of mean. The norm of no elements is 0. An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set.", reducedAxes("number")...),
+		{Entry: bindings.NewMethod("norm", "Computes the square root of the sum of the squares, in the types of mean. The norm of no elements is 0. An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value. With keepDims the result is always a buffer, in which the reduced axes have the extent 1.", reducedAxes("number")...),
 			joins: true, options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				return c.reduce(x, 0, (*array.Run).Norm)

@@ -13,9 +13,9 @@ import (
 // parts returns the methods that store in a part, split an axis and repeat elements.
 func parts() []method {
 	return []method{
-		{Entry: bindings.NewMethod("setSlice", "Stores values in a part. The first arguments select the part for each axis, as those of slice, where a number is one index. The last argument has the values: a number, an array of numbers, or a buffer whose shape broadcasts to that of the part. Returns the buffer.",
+		{Entry: bindings.NewMethod("setSlice", "Stores values in a part. The first arguments select the part for each axis, as those of slice, where a number is one index. The last argument has the values: a number, or an array of numbers or a buffer, whose shape broadcasts to that of the part. Returns the buffer.",
 			"(...axesAndValues: [...(readonly (number | null | undefined)[] | number | null)[], Buffer | ArrayLike<any> | number | bigint | boolean]): this"), run: setSlice},
-		{Entry: bindings.NewMethod("split", "Returns an array of copies of the parts of an axis, 0 by default. For a number the parts are equal; another number than a divisor of the extent is an error. For indices, the first part begins at 0 and each further one at an index.", "(parts: number | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>[]"),
+		{Entry: bindings.NewMethod("split", "Returns an array of copies of the parts of an axis, 0 by default. For a number the parts are equal; another number than a divisor of the extent is an error. For indices, the first part begins at 0 and each further one at an index. Negative indices count from the end.", "(parts: number | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>[]"),
 			options: []string{"axis"}, run: split},
 		{Entry: bindings.NewMethod("repeat", "Returns each element a number of times in a row, along an axis. Without one the order is row-major, and the result has one dimension.", "(count: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {

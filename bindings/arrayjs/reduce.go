@@ -30,16 +30,16 @@ func reductions() []method {
 		name, help, value string
 		fn                reduction
 	}{
-		{"sum", "Computes the sum, in i64 for signed integers and booleans, in u64 for unsigned integers, and in f32 for narrower floats. Its order is fixed by the number of elements.", total, (*array.Run).Sum},
-		{"prod", "Computes the product, in the types of sum. Its order is fixed by the number of elements.", total, (*array.Run).Prod},
-		{"mean", "Computes the mean, in f64 for integers and booleans, and in f32 for narrower floats. The mean of no elements is NaN.", "number", (*array.Run).Mean},
+		{"sum", "Computes the sum: in i64 for signed integers and booleans, in u64 for unsigned integers, in f64 for f64, and in f32 for other floats. Integers wrap. The order of the additions depends only on the shape. The sum of no elements is 0.", total, (*array.Run).Sum},
+		{"prod", "Computes the product, in the types of sum. Integers wrap. The order of the multiplications depends only on the shape. The product of no elements is 1.", total, (*array.Run).Prod},
+		{"mean", "Computes the mean, in f64 for integers, booleans and f64, and in f32 for other floats. The mean of no elements is NaN.", "number", (*array.Run).Mean},
 		{"min", "Finds the least element. It is NaN if an element is NaN, and −0 is less than 0. Without elements it is an error.", element, (*array.Run).Min},
 		{"max", "Finds the greatest element. It is NaN if an element is NaN, and −0 is less than 0. Without elements it is an error.", element, (*array.Run).Max},
-		{"any", "Reports whether an element is true. NaN and 0 are false.", "boolean", (*array.Run).Any},
-		{"all", "Reports whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
+		{"any", "Reports whether an element is true, which is false without elements. NaN and 0 are false.", "boolean", (*array.Run).Any},
+		{"all", "Reports whether all elements are true, which is true without elements. NaN and 0 are false.", "boolean", (*array.Run).Every},
 	} {
 		list = append(list, method{
-			Entry:   bindings.NewMethod(e.name, e.help+" An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set.", reducedAxes(e.value)...),
+			Entry:   bindings.NewMethod(e.name, e.help+" An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value. With keepDims the result is always a buffer, in which the reduced axes have the extent 1.", reducedAxes(e.value)...),
 			joins:   true,
 			options: []string{"axis", "keepDims"},
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -49,7 +49,7 @@ func reductions() []method {
 		})
 	}
 	return append(list, method{
-		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. The option axis, an axis or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value, unless keepDims is set. initial is combined with the result, and is the result for no elements. Without initial, no elements are an error. The option order: 'any' is for functions that also commute: the elements are combined in a faster order, and the bits of floats may differ between devices.",
+		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. The option axis, an axis or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value. With keepDims the result is always a buffer, in which the reduced axes have the extent 1. initial is combined with the result, and is the result for no elements. Without initial, no elements are an error. The option order: 'any' is for functions that also commute: the elements are combined in a faster order, and the bits of floats may differ between devices.",
 			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: ReduceOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: ReduceOptions): any"),
 		joins:   true,
 		options: []string{"axis", "keepDims", "order"}, run: reduceBy,

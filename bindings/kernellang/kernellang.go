@@ -98,12 +98,12 @@ func item() []bindings.Entry {
 			method("max", "Returns the maximum.", both...),
 			method("any", "Reports whether the condition holds in any lane.", "(condition: boolean): boolean"),
 			method("all", "Reports whether the condition holds in every lane.", "(condition: boolean): boolean"),
-			method("ballot", "Returns the conditions of all lanes as the bits of a u64, from lane 0 in the lowest bit on.", "(condition: boolean): bigint"),
-			method("broadcast", "Returns the value of the lane with this index, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
-			method("shuffle", "Returns the value of a lane that each work-item chooses, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
+			method("ballot", "Returns a u64 whose bit i is the condition of the lane with the index i, or 0 if there is no such lane.", "(condition: boolean): bigint"),
+			method("broadcast", "Returns the value of the lane with the index lane, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
+			method("shuffle", "Returns the value of the lane whose index each work-item passes as lane, or 0 if there is no such lane.", "<T>(value: T, lane: number): T"),
 			method("shuffleXor", "Returns the value of the lane with the index i XOR mask, where i is this lane's index, or 0 if there is no such lane.", "<T>(value: T, mask: number): T"),
-			method("shuffleUp", "Returns the value of the lane at a distance before this one, or 0 if there is no such lane.", "<T>(value: T, distance: number): T"),
-			method("shuffleDown", "Returns the value of the lane at a distance after this one, or 0 if there is no such lane.", "<T>(value: T, distance: number): T"),
+			method("shuffleUp", "Returns the value of the lane with the index i − distance, or 0 if there is no such lane. i is this lane's index.", "<T>(value: T, distance: number): T"),
+			method("shuffleDown", "Returns the value of the lane with the index i + distance, or 0 if there is no such lane. i is this lane's index.", "<T>(value: T, distance: number): T"),
 			method("scanAdd", "Returns the sum of the values of the lanes up to and including this one.", both...)),
 		method("print", "Prints values as one line to the script's standard output.", "(...values: unknown[]): void"),
 		method("assert", "Ends the work-item with the fault assertion and a message if the condition is false. The message may be a template.", "(condition: unknown, message?: string): void"),
@@ -123,7 +123,7 @@ var both = []string{"(value: number): number", "(value: bigint): bigint"}
 func mathFunctions() []bindings.Entry {
 	one := func(name, help string) bindings.Entry { return bindings.NewMethod(name, help, "(x: number): number") }
 	fast := bindings.Entry{Name: "fast", Kind: bindings.Object, Signature: "readonly fast: Record<import('offload').FastMath, (...x: number[]) => number>",
-		Help: "Faster variants of exp, log, sin, sqrt and others in kernels, with errors of at most 4 ulp; results may differ between devices. On the host they equal the functions of Math."}
+		Help: "Faster variants of exp, log, sin, sqrt and others in kernels, with errors of at most 4 ulp, except in the rare cases of docs/math.md. Results may differ between devices. On the host they equal the functions of Math."}
 	return []bindings.Entry{
 		one("erf", "The error function."),
 		one("exp2", "2 to the power of x."),
@@ -131,9 +131,9 @@ func mathFunctions() []bindings.Entry {
 		bindings.NewMethod("fma", "a·b + c with one rounding.", "(a: number, b: number, c: number): number"),
 		bindings.NewMethod("clamp", "x limited to the range from low to high: Math.min(Math.max(x, low), high).", "(x: number, low: number, high: number): number", "(x: bigint, low: bigint, high: bigint): bigint"),
 		bindings.NewMethod("abs", "The absolute value, also of BigInts and 64-bit integers.", "(x: bigint): bigint"),
-		bindings.NewMethod("sign", "The sign as 1, 0 or -1, also of BigInts and 64-bit integers.", "(x: bigint): bigint"),
-		bindings.NewMethod("min", "The minimum, also of BigInts and 64-bit integers.", "(...values: bigint[]): bigint"),
-		bindings.NewMethod("max", "The maximum, also of BigInts and 64-bit integers.", "(...values: bigint[]): bigint"),
+		bindings.NewMethod("sign", "1 for positive numbers, −1 for negative ones, else x, also of BigInts and 64-bit integers.", "(x: bigint): bigint"),
+		bindings.NewMethod("min", "The minimum, also of BigInts and 64-bit integers; NaN if a value is NaN.", "(...values: bigint[]): bigint"),
+		bindings.NewMethod("max", "The maximum, also of BigInts and 64-bit integers; NaN if a value is NaN.", "(...values: bigint[]): bigint"),
 		bindings.NewMethod("mix", "Linear interpolation: a + (b − a)·t.", "(a: number, b: number, t: number): number"),
 		bindings.NewMethod("mulhi", "The upper half of the product of two integers: 32 bits, or 64 bits of BigInts and 64-bit integers.", "(a: number, b: number): number", "(a: bigint, b: bigint): bigint"),
 		bindings.NewMethod("ctz", "The number of trailing zero bits of an integer of 32 bits, or of 64 bits for a BigInt or a 64-bit integer. For 0 it is 32 or 64.", "(x: number | bigint): number"),

@@ -97,7 +97,7 @@ func bits() []bindings.Entry {
 func tiles() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("loadTile", "Copies the part of a matrix that begins at (row, column) to a shared tile. The work-items of the group cooperate, with a barrier before and after the copy. Elements outside of the matrix are 0.", `import { device, kernel, f32 } from 'offload'
+		function("loadTile", "Copies the part of a matrix that begins at (row, column) to a shared tile. The work-items of the group cooperate, with a barrier before and after the copy. Elements of the tile that lie outside of the matrix become 0.", `import { device, kernel, f32 } from 'offload'
 import { loadTile, tileProduct } from 'kernels'
 const multiply = kernel((g, a, b, c) => {
   const left = g.shared(f32, 16, 16), right = g.shared(f32, 16, 16)
@@ -113,7 +113,7 @@ const dev = device('cpu'), c = dev.buffer(f32, [30, 30])
 const a = dev.buffer(f32, [30, 30], (i, j) => i - j), b = dev.buffer(f32, [30, 30], (i, j) => (i === j ? 1 : 0))
 multiply.launch({ groups: [2, 2], groupSize: [16, 16] }, a, b, c)
 console.log((await c.read()).every((v, i) => v === Math.floor(i / 30) - i % 30))`, "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
-		function("storeTile", "Copies a shared tile to the part of a matrix that begins at (row, column). The work-items of the group cooperate, with a barrier before and after the copy. Elements outside of the matrix are skipped.", "", "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
+		function("storeTile", "Copies a shared tile to the part of a matrix that begins at (row, column). The work-items of the group cooperate, with a barrier before and after the copy. Elements of the tile that lie outside of the matrix are skipped.", "", "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
 		function("tileProduct", "Returns sum plus the dot product of a row of the left tile and a column of the right tile.", "", "(left: Tile, right: Tile, row: number, column: number, sum: number): number"),
 	}
 }

@@ -57,7 +57,7 @@ func Module() bindings.Module {
 		Default: "plot",
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{
-				bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps. A terminal with the graphics of Kitty, iTerm2 or Sixel shows a picture. OREPL_GRAPHICS=text shows text instead, and a name such as sixel selects the graphics.",
+				bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars. An array of rows or a buffer of two dimensions is drawn as a heat map. Values that are not finite leave gaps. A terminal with the graphics of Kitty, iTerm2 or Sixel shows a picture. The environment variable OREPL_GRAPHICS=text shows text instead, and a name such as sixel selects the graphics.",
 					"import { plot } from 'plot'\nplot(Array.from({ length: 200 }, (_, i) => Math.sin(i / 20)), { title: 'sine', height: 8 })\nplot({ cpu: 12.5, 'opencl:0': 31 })",
 					signature+"void"),
 				bindings.NewFunction("text", "Returns the chart as text. The default size is 80 columns by 14 lines.",

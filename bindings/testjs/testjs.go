@@ -47,7 +47,7 @@ func entries() []bindings.Entry {
 			"import { equal } from 'test'\nequal(new Float32Array([1, 2]), [1, 2])", "(actual: unknown, expected: unknown): void"),
 		bindings.NewFunction("near", "Fails unless numbers, or the numbers in equal structures, differ by at most a tolerance, 1e-6 if it is omitted. For an expected number beyond 1 the tolerance is relative to it.",
 			"import { near } from 'test'\nnear([0.1 + 0.2], [0.3])", "(actual: unknown, expected: unknown, tolerance?: number): void"),
-		bindings.NewFunction("throws", "Calls a function and resolves to the message of its exception, or of the rejection of the promise that it returns. Fails if there is no exception, or if its message does not contain the text and its code is not the text.",
+		bindings.NewFunction("throws", "Calls a function and returns a promise of the message of its exception, or of the rejection of the promise that it returns. Fails without an exception. If a text is passed, also fails unless the message contains the text or the error's code equals it.",
 			"import { throws } from 'test'\nawait throws(() => { throw new RangeError('too wide') }, 'too wide')", "(fn: () => unknown, text?: string): Promise<string>"),
 		bindings.NewFunction("golden", "Compares a value with a file in the folder of the test: a text with the file's text, anything else with its JSON. Numbers may differ by a tolerance, as for near, 0 if it is omitted. orepl test --update writes the files. Outside of orepl test it throws unsupported.",
 			"", "(value: unknown, file: string, tolerance?: number): void"),

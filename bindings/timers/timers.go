@@ -27,7 +27,7 @@ func Module() bindings.Module {
 	}
 	return bindings.Module{
 		Module: lang.Module{Name: "timers", Globals: names, Instantiate: instantiate},
-		Help:   "Delayed and periodic calls of functions. An active timer keeps the script running.",
+		Help:   "Delayed and periodic calls of functions. An active timer keeps the script running, unless its method unref has been called.",
 		Types: `interface Timer {
   /** Allows the script to end while the timer is active. */
   unref(): this
@@ -42,11 +42,11 @@ func Module() bindings.Module {
 }`,
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{
-				function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds, by default 0.", "setTimeout(() => console.log('later'), 10)"),
+				function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, with the further arguments, after a delay in milliseconds, by default 0. A negative delay counts as 0.", "setTimeout(() => console.log('later'), 10)"),
 				function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind. Other values have no effect.", ""),
-				function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds. The default and the minimum are 1.", "const t = setInterval(() => clearInterval(t), 5)"),
+				function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with the further arguments and a period in milliseconds. The default and the minimum of the period are 1.", "const t = setInterval(() => clearInterval(t), 5)"),
 				function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind. Other values have no effect.", ""),
-				function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, after all tasks that are ready.", ""),
+				function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, with the further arguments, after all tasks that are ready.", ""),
 				function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind. Other values have no effect.", ""),
 				function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function after the running code has ended, before any timer.", ""),
 			}
