@@ -50,7 +50,7 @@ func gathers() []method {
 		{Entry: bindings.NewMethod("pad", "Returns a buffer with more elements before and after: a count for all sides, or for each axis a count or [before, after]. mode selects the new elements. 'constant', the default, is the option value, by default 0. 'edge' is the nearest element, 'reflect' a reflection at the edge element, and 'wrap' a repetition of the elements.",
 			"(widths: number | readonly (number | readonly [number, number])[], options?: ArrayOptions & { mode?: 'constant' | 'edge' | 'reflect' | 'wrap'; value?: number | bigint }): Buffer<T, R>"),
 			options: []string{"mode", "value"}, run: pad},
-		{Entry: bindings.NewMethod("take", "Returns the elements at indices along an axis. Without an axis the indices are in row-major order, and the result has their shape. Negative indices count from the end. An index outside is a fault of the launch.", "(indices: Buffer | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+		{Entry: bindings.NewMethod("take", "Returns the elements at indices along an axis, in whose place the result has the extents of the indices. Without an axis the indices are in row-major order, and the result has their shape. Negative indices count from the end. An index outside is a fault of the launch.", "(indices: Buffer | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				axis := c.axis(1, array.All)

@@ -56,7 +56,7 @@ func Extension() offloadjs.Extension {
 		Types: types,
 		Entries: func() []bindings.Entry {
 			return []bindings.Entry{
-				bindings.NewFunction("graph", "Captures the commands that a function issues, on all devices, while it runs: launches, copies, writes and fills. They run as usual. The graph issues them again at less cost than the script, shows how they depend on each other, and takes other arguments. Reads are not captured. Functions of queue.host and kernels that call services are errors. Buffers that the function makes and frees are kept by the graph.",
+				bindings.NewFunction("graph", "Captures the commands that a function issues, on all devices, while it runs: launches, copies, writes and fills. They run as usual. The graph issues them again at less cost than the script, shows how they depend on each other, and takes other arguments. Reads are not captured. Functions of queue.host and kernels that call services are errors. Buffers that the function makes and frees are kept by the graph. A graph has at most 65536 commands.",
 					"import { device, kernel, graph, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst add = kernel((g, x, y) => { y[g.x] += x[g.x] })\nconst g = await graph(() => { scale.launch({ size: 4 }, 2, x, y); add.launch({ size: 4 }, x, y) })\nconsole.log(g)\ng.set('scale', { a: 10 })\nawait g.replay()\nconsole.log(await y.read())",
 					"(fn: () => unknown): Promise<Graph>"),
 				class,

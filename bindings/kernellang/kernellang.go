@@ -74,7 +74,7 @@ func item() []bindings.Entry {
 		property("local", "Axes", "The work-item's index in its work-group."),
 		property("group", "Axes", "The index of the work-item's group."),
 		property("size", "Axes", "The size of the launch in work-items."),
-		property("groupSize", "Axes", "The size of a work-group in work-items."),
+		property("groupSize", "Axes", "The size of a work-group in work-items. The last group along an axis may have fewer of them in the launch."),
 		property("groups", "Axes", "The size of the launch in work-groups."),
 		property("lane", "number", "The work-item's index in its subgroup."),
 		property("subgroupSize", "number", "The number of lanes in a subgroup, which depends on the device. The last subgroup of a group may have fewer work-items."),

@@ -94,7 +94,7 @@ func entries() []bindings.Entry {
 				method("get", "(name: string): string | null", "Returns the first value of a name, or null."),
 				method("getAll", "(name: string): string[]", "Returns all values of a name."),
 				method("has", "(name: string, value?: string): boolean", "Reports whether a pair has the name and, if passed, the value."),
-				method("set", "(name: string, value: string): void", "Sets the value of a name and removes its other pairs."),
+				method("set", "(name: string, value: string): void", "Sets the first value of a name, or adds the pair if there is none, and removes the name's other pairs."),
 				method("sort", "(): void", "Sorts the pairs by name. Pairs of one name keep their order."),
 				method("forEach", "(fn: (value: string, name: string, params: URLSearchParams) => void, self?: unknown): void", "Calls a function for each pair, with self as its this."),
 				method("entries", "(): IterableIterator<[string, string]>", "Returns an iterator over the pairs."),
