@@ -32,7 +32,7 @@ func scans() []method {
 			}}
 	}
 	spread := func(name, help string, fn func(r *array.Run, x array.Array, axis int, keep bool, correction float64) (array.Array, error)) method {
-		return method{Entry: bindings.NewMethod(name, help+" The sum of the squared differences from the mean is divided by the number of elements minus the option correction, 0 by default; if that is negative, by 0. An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value. With keepDims the result is always a buffer, in which the reduced axes have the extent 1.",
+		return method{Entry: bindings.NewMethod(name, help+" The sum of the squared differences from the mean is divided by the number of elements minus the option correction, 0 by default. If the difference is negative, the divisor is 0. An axis, or an array of axes, selects what is reduced, all axes by default. The result is a buffer of the other axes. If there are none, it is a promise of the value. With keepDims the result is always a buffer, in which the reduced axes have the extent 1.",
 			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number | readonly number[], options?: AxesOptions & { correction?: number }): Buffer", "(options: AxesOptions & { correction?: number }): Buffer"),
 			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)

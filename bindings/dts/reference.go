@@ -10,7 +10,7 @@ import (
 // Reference returns the reference manual in Markdown.
 func Reference(r *bindings.Registry) string {
 	var b strings.Builder
-	b.WriteString("# Reference\n\nEvery name that scripts can use, made from the same registry as `help()`, completion and the declarations of\n`orepl types`. `orepl help NAME` prints an entry.\n\n")
+	b.WriteString("# Reference\n\nThe names that orepl adds to JavaScript, made from the same registry as `help()`, completion and the declarations of\n`orepl types`. `orepl help NAME` prints an entry.\n\n")
 	for _, m := range r.Modules() {
 		fmt.Fprintf(&b, "* [%s](#%s): %s\n", m.Name, m.Name, m.Help)
 	}

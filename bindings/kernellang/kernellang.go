@@ -56,7 +56,7 @@ console.log(await total.read())`},
 		{Name: "Math", Kind: bindings.Object, Signature: "Math: Math", Members: mathFunctions(),
 			Help: "JavaScript's Math with additional functions, on the host and in kernels, except random, which kernels lack. Results have the same bits on every device whose feature exact is true, except those of Math.fast. Results in f64 there equal those of the host."},
 		{Name: "Atomics", Kind: bindings.Object, Signature: "Atomics: Atomics", Members: atomics(),
-			Help: "In kernels, Atomics operates on arrays of the kernel language. The elements are of i32, u32, i64, u64, f32 or f64, for and, or and xor only of integers. Each function returns the old value of the element, except store, which returns the stored value. The order of operations between work-items is undefined, so sums of floats may differ in their last bits."},
+			Help: "In kernels, Atomics operates on elements of buffers and shared arrays. The elements are of i32, u32, i64, u64, f32 or f64, for and, or and xor only of integers. Each function returns the old value of the element, except store, which returns the stored value. The order of operations between work-items is undefined, so sums of floats may differ in their last bits."},
 		bindings.NewFunction("bits", "Returns the bits of a float as an integer of the same size: a u64, which is a BigInt, for f64, and else a u32. TypeScript infers the type from the context, as in const b: bigint = bits(x). Only in kernels.", "", "<V extends number | bigint = any>(value: number): V"),
 		bindings.NewFunction("fromBits", "Returns the value of a type with the bits of an integer. Only in kernels.", "", "<T>(type: import('offload').Type<T>, bits: number | bigint): import('offload').Value<T>"),
 	}
@@ -79,7 +79,7 @@ func item() []bindings.Entry {
 		property("lane", "number", "The work-item's index in its subgroup."),
 		property("subgroupSize", "number", "The number of lanes in a subgroup, which depends on the device. The last subgroup of a group may have fewer work-items."),
 		method("barrier", "Waits until all work-items of the group have reached the barrier. After it, each of them sees the earlier writes of the others.", "(): void"),
-		method("fence", "Orders the memory accesses of a work-item A. If a work-item B loads what A stored after its fence, and then passes a fence itself, B sees what A stored before its fence. The scope of A and B is the group, the device (the default) or the system, which includes the host and other devices.", "(scope?: 'group' | 'device' | 'system'): void"),
+		method("fence", "Orders the memory accesses of a work-item A. If a work-item B loads what A stored after its fence, and then passes a fence itself, B sees what A stored before its fence. scope states where A and B are: in one group, on the device (the default), or in the system, with the host and other devices.", "(scope?: 'group' | 'device' | 'system'): void"),
 		method("clock", "Returns the time of the device's monotonic clock in nanoseconds, as a u64. The start and the resolution depend on the device. OpenCL devices refuse it.", "(): bigint"),
 		method("shared", "Declares an array that the work-items of a group share, zero when the group starts. The extents are constants.", arrays...),
 		method("private", "Declares an array of this work-item, initially zero. The extents are constants.", arrays...),
@@ -150,7 +150,7 @@ func atomics() []bindings.Entry {
 	}
 	return []bindings.Entry{
 		update("add", "Adds the value to the element."), update("sub", "Subtracts the value from the element."), update("min", "Stores the minimum of element and value."), update("max", "Stores the maximum of element and value."),
-		update("and", "Stores the bitwise AND."), update("or", "Stores the bitwise OR."), update("xor", "Stores the bitwise XOR."),
+		update("and", "Stores the bitwise AND of element and value."), update("or", "Stores the bitwise OR of element and value."), update("xor", "Stores the bitwise XOR of element and value."),
 		update("exchange", "Replaces the element by the value."),
 		bindings.NewMethod("compareExchange", "Replaces the element by the value if its bits equal those of the expected value.", "<T>(array: import('offload').ArrayView<T, any>, index: number, expected: import('offload').Value<T>, value: import('offload').Value<T>): import('offload').Value<T>"),
 		bindings.NewMethod("load", "Returns the element.", "<T>(array: import('offload').ArrayView<T, any>, index: number): import('offload').Value<T>"),

@@ -40,7 +40,7 @@ farthest.launch({ size: 1000, groupSize: 256 }, dev.buffer(f32, 1000, i => (i * 
 console.log(await out.read())`, "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
 		function("groupScan", "Returns the inclusive scan of the values of the group's work-items with an associative function.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
 		function("groupScanExclusive", "Returns the exclusive scan of the values of the group's work-items with an associative function. The first work-item receives the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
-		function("groupBroadcast", "Returns the value of the work-item with the index from among those of the group that are in the launch. Another index is the fault assertion.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
+		function("groupBroadcast", "Returns the value of one work-item of the group. The parameter from is its index among those that are in the launch, counted along x, then y, then z. Another index is the fault assertion.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
 		function("groupAny", "Reports whether the condition holds in any work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
 		function("groupAll", "Reports whether the condition holds in every work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
 		function("groupCount", "Returns the number of work-items of the group in which the condition holds.", "", "(g: Item, condition: boolean): number"),

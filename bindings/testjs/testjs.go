@@ -43,9 +43,9 @@ func entries() []bindings.Entry {
 	return []bindings.Entry{
 		bindings.NewFunction("test", "Declares a test: a name and a function, which fails by an exception or a rejected promise. orepl test runs the tests of a file in order, after the file has run. In other scripts the test runs immediately, and the promise rejects if it fails.",
 			"import { test, equal } from 'test'\nawait test('adds', () => { equal(1 + 1, 2) })", "(name: string, fn: () => unknown): Promise<void>"),
-		bindings.NewFunction("equal", "Fails unless two values are equal in depth: numbers, texts, arrays, objects, maps, dates. A typed array equals an array of the same numbers, and NaN equals NaN. Functions cannot be compared, nor different objects of modules such as buffers.",
+		bindings.NewFunction("equal", "Fails unless two values are equal in depth: numbers, texts, arrays, objects, maps, sets, dates. A typed array or a set equals an array of the same elements in order, and NaN equals NaN. Functions cannot be compared, nor different objects of modules such as buffers.",
 			"import { equal } from 'test'\nequal(new Float32Array([1, 2]), [1, 2])", "(actual: unknown, expected: unknown): void"),
-		bindings.NewFunction("near", "Fails unless numbers, or the numbers in equal structures, differ by at most a tolerance, 1e-6 if it is omitted. For an expected number beyond 1 the tolerance is relative to it.",
+		bindings.NewFunction("near", "Fails unless numbers, or the numbers in equal structures, differ by at most a tolerance, 1e-6 if it is omitted. If the expected number's absolute value exceeds 1, the tolerance is relative to it.",
 			"import { near } from 'test'\nnear([0.1 + 0.2], [0.3])", "(actual: unknown, expected: unknown, tolerance?: number): void"),
 		bindings.NewFunction("throws", "Calls a function and returns a promise of the message of its exception, or of the rejection of the promise that it returns. Fails without an exception. If a text is passed, also fails unless the message contains the text or the error's code equals it.",
 			"import { throws } from 'test'\nawait throws(() => { throw new RangeError('too wide') }, 'too wide')", "(fn: () => unknown, text?: string): Promise<string>"),

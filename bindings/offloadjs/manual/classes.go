@@ -128,7 +128,7 @@ func kernelClassEntries() []bindings.Entry {
 			bindings.NewMethod("bind", "Validates the options and arguments of a launch once, starts nothing, and returns a BoundLaunch, which repeats the launch at low cost. Each repetition uses the current contents of the buffers; scalars are fixed.", "(options: LaunchOptions, ...args: Arguments<A>): BoundLaunch"),
 			occupancy.OfKernel(),
 			bindings.NewMethod("explain", "Returns a report on each compiled signature: the reason for the type of each number, the access patterns of buffers and of shared arrays in loops, the remaining bounds checks, and the warnings. Throws if the kernel has not been compiled.", "(): string"),
-			bindings.NewMethod("debug", "Interprets one work-item of a launch and returns a trace of its statements. It waits for earlier commands, and works on copies of the buffers, which stay unchanged.", "(options: DebugOptions, ...args: Arguments<A>): Trace"),
+			bindings.NewMethod("debug", "Interprets one work-item of a launch and returns a trace of its statements. It blocks the script until earlier commands have run, and works on copies of the buffers, which stay unchanged.", "(options: DebugOptions, ...args: Arguments<A>): Trace"),
 			bindings.NewProperty("warnings", "{ id: string; message: string; hint: string; file: string; line: number; column: number }[]", "The warnings about doubtful or slow code for all compiled signatures; see docs/diagnostics.md. There are none before the first compilation. Reading the property runs the optimiser on the kernel."),
 			bindings.NewProperty("name", "string", "The kernel's name in errors."),
 			bindings.NewProperty("source", "string", "The source text of the function."),

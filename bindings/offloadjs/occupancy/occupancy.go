@@ -10,7 +10,7 @@ import (
 
 const (
 	text = "how its groups share the device. groupItems is the number of work-items of a group; suggested and most are the suggested and the greatest number of them. " +
-		"Groups whose size is a multiple of multiple use all lanes. perComputeUnit and groups are the numbers of groups that a compute unit and the device run at the same time. " +
+		"Groups whose size is a multiple of the number multiple use all lanes. perComputeUnit and groups are the numbers of groups that a compute unit and the device run at the same time. " +
 		"cooperativeGroups is the greatest number of groups of a cooperative launch, 0 if there is none. Counts that the device does not report are undefined. May compile the kernel."
 	result = "{ groupItems: number, suggested?: number, most?: number, multiple?: number, perComputeUnit?: number, groups?: number, cooperativeGroups: number }"
 )
