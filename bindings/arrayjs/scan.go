@@ -99,7 +99,7 @@ func scans() []method {
 					return c.result(c.Coordinates(indices, dims))
 				})
 			}},
-		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. All NaNs count as one element. With an axis it compares the parts along the axis: with axis 0 it returns the different rows. Without one the result has one dimension. With the options counts, indices or inverse, the promise is of an object with the values and further buffers: counts has the number of occurrences of each value, and indices the index of its first occurrence. inverse has, for each element, the index of its value.",
+		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. All NaNs count as one element. With an axis it compares the parts along the axis: with axis 0 it returns the different rows. Without one the result has one dimension. With the options counts, indices or inverse, the promise is of an object with the values and further buffers: counts has the number of occurrences of each value, and indices the index of its first occurrence. inverse has, for each element, the index of its value. With an axis, the parts take the place of elements in these buffers.",
 			"(options?: ArrayOptions & { axis?: number; counts?: false; indices?: false; inverse?: false }): Promise<Buffer<T>>", "(options: ArrayOptions & { axis?: number; counts?: boolean; indices?: boolean; inverse?: boolean }): Promise<{ values: Buffer<T>; counts?: Buffer<'i32', 1>; indices?: Buffer<'i32', 1>; inverse?: Buffer<'i32', 1> }>"),
 			promised: true, options: []string{"axis", "counts", "indices", "inverse"}, run: unique},
 	}
