@@ -26,13 +26,13 @@ interface RootOptions extends PlaceOptions {
 func entries() []bindings.Entry {
 	method := bindings.NewMethod
 	class := bindings.Entry{Name: "Communicator", Kind: bindings.Class, Signature: "class Communicator",
-		Help: "Processes that communicate with each other, by their ranks. All methods except send, recv and recvAny are collective operations, which all processes call in the same order. Several operations may run at once.",
+		Help: "Processes that communicate with each other, by their ranks. All methods except send, recv and recvAny are collective operations, which all processes of the communicator call in the same order. Several operations may run at once.",
 		Members: []bindings.Entry{
 			bindings.NewProperty("rank", "number", "The number of this process, from 0 on."),
 			bindings.NewProperty("size", "number", "The number of processes."),
 			method("send", "Sends data to another rank. The array may be changed after the call. The promise settles when the data are on their way, received or not.", "(data: Elements, to: number, options?: MessageOptions): Promise<void>"),
 			method("recv", "Returns a promise of the data that another rank sends. Messages of one tag arrive in the order in which they were sent.", "(from: number, options?: MessageOptions & PlaceOptions): Promise<any>"),
-			method("recvAny", "Returns a promise of the first data that any rank sends, with the rank. A message goes to the earliest waiting call of recv or recvAny. Messages of one rank and tag keep their order.", "(options?: MessageOptions & PlaceOptions): Promise<{ from: number; data: any }>"),
+			method("recvAny", "Returns a promise of the first data that any rank sends, with the rank. A message goes to the earliest waiting call of recv or recvAny. Messages of one rank and tag keep their order. If there are other ranks and all of them have ended, the promise is rejected with closed.", "(options?: MessageOptions & PlaceOptions): Promise<{ from: number; data: any }>"),
 			method("barrier", "Returns a promise that is fulfilled after all ranks have called barrier.", "(): Promise<void>"),
 			method("broadcast", "Sends the data of the root, rank 0 by default, to all ranks. Returns a promise of the data. Other ranks pass an array or a buffer of the same type and length, which gets the data, or undefined for a new array.", "(data?: Elements, root?: number): Promise<any>"),
 			method("reduce", "Combines the data of all ranks, which have equal lengths, by an operation, by default 'sum'. It combines element by element and in the order of the ranks. The root, by default rank 0, gets the result, and the other ranks undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),
@@ -45,7 +45,7 @@ func entries() []bindings.Entry {
 			method("split", "Returns a promise of a communicator of the ranks that pass the same color. They are in the order of their keys, by default 0, then of their ranks. Ranks that pass undefined get undefined. A color is an integer from 0 on.", "(color?: number, key?: number): Promise<Communicator | undefined>"),
 		}}
 	return []bindings.Entry{
-		{Name: "mpi", Kind: bindings.Constant, Signature: "mpi: Communicator", Help: "All processes of the job that run a script. Its first use waits until all of them have begun.",
+		{Name: "mpi", Kind: bindings.Constant, Signature: "mpi: Communicator", Help: "All processes of the job that run a script. Its first use blocks the script until all of them have begun.",
 			Example: "import { mpi } from 'mpi'\nconst sums = await mpi.allReduce(Float32Array.of(mpi.rank, 1))\nif (mpi.rank === 0) console.log(`${sums[1]} ranks, whose numbers add up to ${sums[0]}`)"},
 		class,
 	}
