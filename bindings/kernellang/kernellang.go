@@ -88,7 +88,7 @@ func item() []bindings.Entry {
 			method("add", "Returns the sum.", both...),
 			method("min", "Returns the minimum.", both...),
 			method("max", "Returns the maximum.", both...)),
-		object("scan", "Scans: combinations of the values of the group's work-items up to and including this one. The order of operations is the same on every device.",
+		object("scan", "Scans: combinations of the values of the group's work-items up to and including this one, counted along x, then y, then z. The order of operations is the same on every device.",
 			property("add", "Scan", "The prefix sum. g.scan.add.exclusive excludes the work-item's own value, and is 0 for the first work-item."),
 			property("min", "Scan", "The prefix minimum. g.scan.min.exclusive excludes the work-item's own value, and is the greatest value of the type for the first work-item."),
 			property("max", "Scan", "The prefix maximum. g.scan.max.exclusive excludes the work-item's own value, and is the least value of the type for the first work-item.")),

@@ -38,8 +38,8 @@ const farthest = kernel((g, x, out) => {
 const dev = device('cpu'), out = dev.buffer(f32, 4)
 farthest.launch({ size: 1000, groupSize: 256 }, dev.buffer(f32, 1000, i => (i * 37) % 1000 - 600), out)
 console.log(await out.read())`, "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
-		function("groupScan", "Returns the inclusive scan of the values of the group's work-items with an associative function.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
-		function("groupScanExclusive", "Returns the exclusive scan of the values of the group's work-items with an associative function. The first work-item receives the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
+		function("groupScan", "Returns the inclusive scan of the values of the group's work-items, counted along x, then y, then z, with an associative function.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
+		function("groupScanExclusive", "Returns the exclusive scan of the values of the group's work-items, counted along x, then y, then z, with an associative function. The first work-item receives the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
 		function("groupBroadcast", "Returns the value of one work-item of the group. The parameter from is its index among those that are in the launch, counted along x, then y, then z. Another index is the fault assertion.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
 		function("groupAny", "Reports whether the condition holds in any work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
 		function("groupAll", "Reports whether the condition holds in every work-item of the group.", "", "(g: Item, condition: boolean): boolean"),

@@ -142,7 +142,7 @@ func kernelClassEntries() []bindings.Entry {
 		class("Library", "Library", "A library of device images; created by register.",
 			bindings.NewMethod("kernel", "Returns a kernel by name. A signature, with the parameters in order, is required if the image does not describe them; for a native image it also states the calling convention.", "(name: string, signature?: Signature | NativeSignature): LibraryKernel"),
 			bindings.NewMethod("global", "Returns a global variable of the library as a buffer of bytes on a device, by default the best one that can load the library.", "(name: string, device?: Device): Buffer<'u8', 1>"),
-			bindings.NewMethod("address", "Returns the address of a function or variable on a device, by default the best one that can load the library, for pointers in structs. Without the permission for native code it throws permission-denied.", "(name: string, device?: Device): bigint"),
+			bindings.NewMethod("address", "Returns the address of a function or variable on a device, by default the best one that can load the library, for pointers in structs. It is valid until the library is unregistered. Without the permission for native code it throws permission-denied.", "(name: string, device?: Device): bigint"),
 			bindings.NewMethod("unregister", "Returns a promise that is fulfilled after the library's launches have completed and its images are unloaded.", "(): Promise<void>"),
 			bindings.NewProperty("label", "string", "The name in errors and tables."),
 			bindings.NewProperty("images", "ImageInfo[]", "The images, each with every device's decision to use it or not, and the reason of a refusal. Reading the property loads every plugin."),
@@ -183,7 +183,7 @@ func traceClassEntry() bindings.Entry {
 	e := class("Trace", "Trace", "The statements that one work-item executed; created by Kernel.debug. Printing a trace shows one line per step.",
 		bindings.NewMethod("toString", "Returns the text that printing shows.", "(): string"),
 		bindings.NewProperty("item", "number[]", "The coordinates of the work-item: x, y, z."),
-		bindings.NewProperty("steps", "Step[]", "The executed statements in order."),
+		bindings.NewProperty("steps", "Step[]", "The executed statements in order. Those of a called function precede the statement with the call."),
 		bindings.NewProperty("ended", "boolean", "Whether the work-item ran to its end, without a fault and within the limit of steps."),
 		bindings.NewProperty("fault", "{ code: string; message: string; file: string; line: number; column: number; text: string } | undefined", "The fault that ended the work-item, if any."),
 	)
