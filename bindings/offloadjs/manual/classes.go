@@ -67,7 +67,7 @@ func memoryClassEntries() []bindings.Entry {
 				"<W, const E extends Extents = number>(start: Extents, extents: E | undefined, type: Type<W>, options?: ViewOptions): Buffer<W, Rank<E>>"),
 			bindings.NewMethod("readRect", "Returns a promise of a copy of a rectangular region, packed into one flat array. A region beyond the extents is invalid-size.", "(options?: ReadRectOptions): Promise<Values<T>>"),
 			bindings.NewMethod("writeRect", "Copies values into a rectangular region, whose elements they have in row-major order. A region beyond the extents, or another number of values, is invalid-size. Returns the buffer.", "(values: readonly Input<T>[] | TypedArray | ArrayBuffer, options?: RectOptions): this"),
-			bindings.NewMethod("free", "Frees the memory as soon as the commands that use it have completed. Any later command on the buffer or its views throws closed. Freeing a view ends the view only.", "(): void"),
+			bindings.NewMethod("free", "Frees the memory as soon as the commands that use it have completed. Any later command on the buffer or its views throws closed, and so does a second call. Freeing a view ends only that view and the views of it.", "(): void"),
 			bindings.NewProperty("label", "string", "The name in errors and tables."),
 			bindings.NewProperty("type", "Type<T>", "The type of the elements."),
 			bindings.NewProperty("shape", "Shape<R>", "The extents in elements, outermost first."),
