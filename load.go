@@ -386,8 +386,8 @@ func unknownNames(file, above string, values map[string]any, fields []config.Fie
 	return failed
 }
 
-// tableOf returns a value as a table of settings: a map of a Go type with string keys, or a pointer to one. For other values it
-// returns false.
+// tableOf returns a table of settings as a map[string]any. value is a map of any type whose keys are strings, or a pointer to one. For
+// other values, such as nil and a nil pointer, tableOf returns false.
 func tableOf(value any) (map[string]any, bool) {
 	all, ok := config.General(value).(map[string]any)
 	return all, ok

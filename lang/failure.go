@@ -9,9 +9,9 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Times that a failed call waits for its cancelled work: failurePatience after an error of its own, cutPatience after an
-// interrupt or when the engine closes. Work that takes longer, such as a Go function that ignores its context, continues
-// without effect on the script.
+// Times that a call waits for its cancelled work when it ends early. It is cutPatience if the call's context was cancelled, the script
+// has exited, or the engine closes. After any other error, also of a limit that only interrupts the script, it is failurePatience. Work
+// that takes longer, such as a Go function that ignores its context, continues without effect on the script.
 const (
 	failurePatience = 2 * time.Second
 	cutPatience     = 150 * time.Millisecond

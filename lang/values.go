@@ -14,7 +14,8 @@ type valued struct {
 	values context.Context
 }
 
-// Value implements [context.Context]. The context's own values come first, among them its key of cancellation.
+// Value implements [context.Context]. Values of v.Context come first. Package context finds the context that it cancels with by a
+// private key, so this must be v.Context, not the call's.
 func (v valued) Value(key any) any {
 	if own := v.Context.Value(key); own != nil {
 		return own

@@ -124,8 +124,8 @@ func fields(text []byte, each func(field, n uint64, part []byte)) bool {
 	return true
 }
 
-// numbersOf returns the integers of a repeated field, which is packed in bytes or has one integer n. It returns 0 for an empty
-// field.
+// numbersOf returns the integers of a repeated field: those encoded in packed, or only n if packed is nil. It stops at a malformed
+// integer. The result has at least one element: a 0 if packed has no integer.
 func numbersOf(n uint64, packed []byte) []uint64 {
 	if packed == nil {
 		return []uint64{n}

@@ -117,8 +117,8 @@ func (c *Collective) together(op string, members []*session.Buffer, flows []cont
 	return true, nil
 }
 
-// chainBytes is the size in bytes from which a broadcast goes down a chain. In a chain each device but the last sends the data
-// once, to the next device, in pieces as they arrive.
+// chainBytes is the size in bytes from which a joint broadcast (see together) goes down a chain instead of a binomial tree. In a
+// chain each device but the last sends the data once, to the next device. Remote devices pass pieces on as they arrive.
 const chainBytes = 1 << 20
 
 // route returns the flows of a broadcast from the first member to n-1 others: a binomial tree, or a chain from chainBytes on.

@@ -78,8 +78,8 @@ func distance(values []float64) (sum float64) {
 	return sum
 }
 
-// split compares, at each position, the sum of the ranks before it with the mean of such sums. It returns the largest
-// difference, in standard deviations.
+// split compares the sum of the ranks before a position with its mean over all orders of the ranks. It does so at each position with at
+// least leastPart values on both sides. It returns the largest difference, in standard deviations, or 0 if there is no such position.
 func split(rank []float64) (most float64) {
 	n, sum := float64(len(rank)), 0.0
 	for i, v := range rank {

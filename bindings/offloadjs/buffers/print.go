@@ -52,7 +52,8 @@ func (m *Module) failed(d *session.Device) bool {
 	return err == nil && q.Failure() != nil
 }
 
-// values formats the elements of a buffer behind a head.
+// values returns head followed by the elements of a buffer, which it copies to the host. Of a long buffer it shows only the first and
+// last ones. The text is valid only without an error.
 func (m *Module) values(ctx context.Context, b *Buffer, head string, o inspect.Options) (string, error) {
 	n, dims, record := b.Len(), b.Dims(), b.Elem.Elem.Record != nil
 	if !o.Nested && !record && len(dims) > 1 {

@@ -379,8 +379,9 @@ func (h *Watch) awaitRejoin(id int) net.Conn {
 	return nil
 }
 
-// beat sends heartbeats on a connection until either process leaves. Then it sends farewell, or broken after the loss of another
-// process. It sends neither if inOrder receives false: the other process is lost.
+// beat sends heartbeats on a connection until either process leaves, or inOrder yields false: the other process is lost, or the
+// connection was cut. In these two cases it sends nothing more. Otherwise it ends with farewell, or with broken if this process has lost
+// another one.
 func (h *Watch) beat(conn net.Conn, inOrder <-chan bool) {
 	ticker := time.NewTicker(cmp.Or(h.interval, h.Silence/beats))
 	defer ticker.Stop()

@@ -182,9 +182,9 @@ func exchange(list []item, in *instr) error {
 	return nil
 }
 
-// item runs an item until it ends or reaches a barrier, vote or shuffle; t.next is then the index of that instruction. Go's race
-// detector is disabled for item and its helpers. They access registers of one goroutine, and memory of kernels, whose order PTX
-// defines.
+// item runs an item until it ends, fails, or reaches a barrier, vote or shuffle; t.next is then the index of the instruction. Go's race
+// detector does not check item and the helpers that are marked go:norace. The registers belong to this goroutine. PTX, not Go, defines
+// the order of accesses to the memory of kernels.
 //
 //go:norace
 func (m *machine) item(t *item) (err error) {
