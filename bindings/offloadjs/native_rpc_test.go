@@ -384,6 +384,37 @@ void use(int64_t i, int64_t *o, int32_t what) {
 	}
 }
 
+// TestImagesOfDeniedDevices checks that a library shows a script no device that its policy denies, though another script has opened it.
+func TestImagesOfDeniedDevices(t *testing.T) {
+	dir := t.TempDir()
+	buildNative(t, dir, "void use(long *i) { *i = 1; }", "clang-19")
+	rt := newRuntime(t)
+	allow := func(string) error { return nil }
+	shown := func(devices func(id string) error) string {
+		var out strings.Builder
+		e, err := inside.Of(rt).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: lang.Policy{Native: allow, Read: allow, Device: devices}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if _, err = e.Run(t.Context(), "images.js", `
+			import { devices, register } from 'offload'
+			devices()
+			const lib = await register('lib.so')
+			console.log(lib.images[0].decisions.map(d => d.device), lib.images[0].devices, lib)
+		`); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
+	if all := shown(allow); !strings.Contains(all, "cpu: chosen") {
+		t.Errorf("no device in %s", all)
+	}
+	if none := shown(func(string) error { return os.ErrPermission }); strings.Contains(none, "cpu") {
+		t.Errorf("a device that is denied in %s", none)
+	}
+}
+
 // TestNativePorts checks rpc.ports during a call, and the numbers of calls afterwards.
 func TestNativePorts(t *testing.T) {
 	dir := t.TempDir()

@@ -339,7 +339,7 @@ func (m *Module) define() {
 			script.Field(m.Script, "kernels", m.kernelsOf),
 		},
 		Inspect: func(l *Library, _ inspect.Options) string {
-			return inspectLibrary(l)
+			return m.inspectLibrary(l)
 		},
 		AsyncDispose: func(l *Library) (goja.Value, error) { return m.unregister(l, goja.FunctionCall{}) },
 	})

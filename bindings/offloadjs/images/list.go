@@ -2,6 +2,7 @@ package images
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -12,11 +13,21 @@ import (
 	"github.com/orepl/orepl/runtime/registry"
 )
 
-// imagesOf implements library.images, which returns each image with every device's decision. It opens all plugins.
+// statuses returns how each image of a library fits the devices that the policy allows.
+func (m *Module) statuses(l *Library) []registry.ImageStatus {
+	list := slices.Clone(l.Images())
+	for i := range list {
+		list[i].Devices = slices.DeleteFunc(slices.Clone(list[i].Devices), func(fit registry.ImageFit) bool { return !m.reach.Permits(fit.Device) })
+	}
+	return list
+}
+
+// imagesOf implements library.images, which returns each image with the decision of every permitted device. It opens all plugins that
+// the policy allows.
 func (m *Module) imagesOf(l *Library) (goja.Value, error) {
 	m.reach.Devices(m.Engine.Running())
 	var list []any
-	for _, s := range l.Images() {
+	for _, s := range m.statuses(l) {
 		var chosen, decisions []any
 		for i := range s.Devices {
 			fit := &s.Devices[i]
@@ -70,9 +81,9 @@ func (m *Module) entriesOf(l *Library) (goja.Value, error) {
 	return m.VM.NewArray(list...), nil
 }
 
-// inspectLibrary formats a library: a line per image, and below it a line with the decision of each opened device.
-func inspectLibrary(l *Library) string {
-	images := l.Images()
+// inspectLibrary formats a library: a line per image, and below it a line with the decision of each opened and permitted device.
+func (m *Module) inspectLibrary(l *Library) string {
+	images := m.statuses(l)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Library %q of %s", l.Label(), spelling.Count(len(images), "image"))
 	if n := len(l.Entries()); n > 0 {

@@ -121,6 +121,9 @@ func (d *Devices) check(id string) error {
 	return nil
 }
 
+// Permits reports whether the policy allows the device with an id.
+func (d *Devices) Permits(id string) bool { return d.permit == nil || d.permit(id) == nil }
+
 // Devices is [session.Session.Devices] without the devices that the policy denies.
 func (d *Devices) Devices(ctx context.Context) []*session.Device {
 	all, _ := d.all(ctx)
