@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/orepl/orepl/plugins/all"
@@ -18,6 +21,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "orepl" {
+		for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} { // programs that tests start must not inherit that they are ignored
+			if signal.Ignored(s) {
+				signal.Notify(make(chan os.Signal, 1), s)
+			}
+		}
+	}
 	testscript.Main(m, map[string]func(){"orepl": main})
 }
 

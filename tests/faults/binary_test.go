@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -19,6 +21,11 @@ func TestMain(m *testing.M) {
 	if folder, err = os.MkdirTemp("", "orepl-faults-"); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
+	}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} { // programs that tests start must not inherit that they are ignored
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	code := m.Run()
 	_ = os.RemoveAll(folder)
