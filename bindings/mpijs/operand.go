@@ -1,14 +1,13 @@
 package mpijs
 
 import (
-	"slices"
-
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/ranks"
 )
@@ -44,14 +43,17 @@ func (m *module) operand(op, what string, v goja.Value) (operand, error) {
 }
 
 // payload returns the data of the operand as they are after the commands so far, for which it does not wait.
-func (o *operand) payload(m *module, op string) (*ranks.Payload, error) {
+func (o *operand) payload(m *module, g *ranks.Group, op string) (*ranks.Payload, error) {
 	p, set := ranks.NewPayload(o.typ, o.count)
+	p.Lend()
 	if o.buffer == nil {
 		data, _, _ := element.TypedArray(o.value)
 		if len(data) != o.count*o.typ.Size() { // a getter of the options changed it
 			return nil, offload.Errorf(offload.InvalidArgument, op, "the memory of the typed array was transferred or resized during the call")
 		}
-		set(slices.Clone(data), nil)
+		copied := g.Buffer(len(data))
+		memory.Copy(copied, data)
+		set(copied, nil)
 		return p, nil
 	}
 	q, err := o.host.DefaultQueue(o.buffer.Device())
@@ -61,7 +63,7 @@ func (o *operand) payload(m *module, op string) (*ranks.Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, o.buffer.Size())
+	data := g.Buffer(int(o.buffer.Size()))
 	if err := q.Read(data, o.buffer.Buffer, 0); err != nil {
 		return nil, err
 	}
@@ -75,8 +77,8 @@ func (o *operand) payload(m *module, op string) (*ranks.Payload, error) {
 }
 
 // fill copies a result to the operand and returns the operand's value. It is an error if their types or numbers of elements
-// differ.
-func (o *operand) fill(op string, d ranks.Data) (goja.Value, error) {
+// differ. The group may reuse the memory of a result for a typed array.
+func (o *operand) fill(g *ranks.Group, op string, d ranks.Data) (goja.Value, error) {
 	size := d.Type.Size()
 	if o.typ != d.Type || o.count != len(d.Bytes)/size {
 		return nil, offload.Errorf(offload.InvalidSize, op, "the result has %d elements of %s, its place has %d of %s", len(d.Bytes)/size, d.Type, o.count, o.typ).
@@ -87,7 +89,8 @@ func (o *operand) fill(op string, d ranks.Data) (goja.Value, error) {
 		if len(data) != len(d.Bytes) {
 			return nil, offload.Errorf(offload.InvalidArgument, op, "the memory of the typed array was transferred or resized")
 		}
-		copy(data, d.Bytes)
+		memory.Copy(data, d.Bytes)
+		g.Free(d.Bytes)
 		return o.value, nil
 	}
 	q, err := o.host.DefaultQueue(o.buffer.Device())
@@ -101,9 +104,9 @@ func (o *operand) fill(op string, d ranks.Data) (goja.Value, error) {
 }
 
 // result returns a result as a new typed array, or in its place.
-func (m *module) result(op string, d ranks.Data, into *operand) (goja.Value, error) {
+func (m *module) result(g *ranks.Group, op string, d ranks.Data, into *operand) (goja.Value, error) {
 	if into != nil {
-		return into.fill(op, d)
+		return into.fill(g, op, d)
 	}
 	for _, t := range element.ScalarTypes {
 		if e := scalar(t); e.Contract() == d.Type {

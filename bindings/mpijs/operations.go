@@ -215,7 +215,7 @@ func (a *arguments) payload() *ranks.Payload {
 		return p
 	}
 	if a.err == nil {
-		p, err := a.data.payload(a.m, a.op)
+		p, err := a.data.payload(a.m, a.g, a.op)
 		if err == nil {
 			return p
 		}
@@ -238,10 +238,11 @@ func (a *arguments) run(run func(ctx context.Context) (ranks.Data, error)) (goja
 			return nil, nil
 		}
 		if a.op == "broadcast" && a.into == nil && a.g.Rank() == a.root {
+			a.g.Free(d.Bytes)
 			return func() (goja.Value, error) { return a.value, nil }, nil
 		}
 		return func() (goja.Value, error) {
-			v, err := a.m.result(a.op, d, a.into)
+			v, err := a.m.result(a.g, a.op, d, a.into)
 			return v, a.m.Explain(err)
 		}, nil
 	}), nil
@@ -274,7 +275,7 @@ func (m *module) send(g *ranks.Group, op string, call goja.FunctionCall) (goja.V
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	p, err := data.payload(m, op)
+	p, err := data.payload(m, g, op)
 	if err != nil {
 		return nil, err
 	}
@@ -295,14 +296,14 @@ func (m *module) receive(g *ranks.Group, op string, call goja.FunctionCall) (goj
 	if err != nil {
 		return nil, err
 	}
-	return m.message(op, call.Argument(1), func(tag uint64) *ranks.Receipt { return g.Receive(from, tag) }, func(_ *ranks.Receipt, data goja.Value) (goja.Value, error) {
+	return m.message(g, op, call.Argument(1), func(tag uint64) *ranks.Receipt { return g.Receive(from, tag) }, func(_ *ranks.Receipt, data goja.Value) (goja.Value, error) {
 		return data, nil
 	})
 }
 
 // receiveAny implements recvAny({ tag, into }?), whose result has the sender and the data.
 func (m *module) receiveAny(g *ranks.Group, op string, call goja.FunctionCall) (goja.Value, error) {
-	return m.message(op, call.Argument(0), g.ReceiveAny, func(r *ranks.Receipt, data goja.Value) (goja.Value, error) {
+	return m.message(g, op, call.Argument(0), g.ReceiveAny, func(r *ranks.Receipt, data goja.Value) (goja.Value, error) {
 		o := m.VM.NewObject()
 		if err := o.Set("from", r.From()); err != nil {
 			return nil, err
@@ -312,7 +313,7 @@ func (m *module) receiveAny(g *ranks.Group, op string, call goja.FunctionCall) (
 }
 
 // message returns a promise of what finish returns for a message that is received with the options tag and into.
-func (m *module) message(op string, options goja.Value, receive func(tag uint64) *ranks.Receipt, finish func(*ranks.Receipt, goja.Value) (goja.Value, error)) (goja.Value, error) {
+func (m *module) message(g *ranks.Group, op string, options goja.Value, receive func(tag uint64) *ranks.Receipt, finish func(*ranks.Receipt, goja.Value) (goja.Value, error)) (goja.Value, error) {
 	o := m.Options.Parse(op, options, "tag", "into")
 	number := tag(o)
 	var into *operand
@@ -323,7 +324,7 @@ func (m *module) message(op string, options goja.Value, receive func(tag uint64)
 	return m.Async(nil, op, func(ctx context.Context) (func() (goja.Value, error), error) {
 		d, err := r.Data(ctx)
 		return func() (goja.Value, error) {
-			v, err := m.result(op, d, into)
+			v, err := m.result(g, op, d, into)
 			if err != nil {
 				return nil, m.Explain(err)
 			}

@@ -2,7 +2,6 @@ package ranks
 
 import (
 	"context"
-	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -31,7 +30,11 @@ func (c *Call) operation(run func(ctx context.Context, data []byte) ([]byte, err
 		if err == nil {
 			result, err = run(ctx, data)
 		}
-		return result, c.end(ctx, err)
+		if err = c.end(ctx, err); err != nil {
+			return nil, err // messages may still use the memory of buffers
+		}
+		c.free()
+		return result, nil
 	}
 }
 
@@ -100,66 +103,100 @@ func (c *Call) broadcast(ctx context.Context, root int, data []byte, step int) (
 func (g *Group) Gather(root int, p *Payload) Operation {
 	c := g.begin(gather, root, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
-		list, err := c.collect(ctx, root, data, 0)
-		if err != nil || list == nil {
-			return nil, err
+		if g.rank != root {
+			c.send(root, 0, data)
+			return nil, nil
 		}
-		return slices.Concat(list...), nil
+		result := g.w.spare.take(len(data) * g.Size())
+		parts := divide(result, g.Size())
+		copy(parts[root], data)
+		return result, c.fillOthers(ctx, parts, 0)
 	})
 }
 
-// collect returns the data of all members at the root, in order of their ranks. At other members it sends their data and
-// returns nil.
-func (c *Call) collect(ctx context.Context, root int, data []byte, step int) ([][]byte, error) {
-	if c.g.rank != root {
-		c.send(root, step, data)
-		return nil, nil
+// divide returns n equal parts of data.
+func divide(data []byte, n int) [][]byte {
+	parts, size := make([][]byte, n), len(data)/n
+	for i := range parts {
+		parts[i] = data[i*size : (i+1)*size : (i+1)*size]
 	}
-	return c.others(ctx, data, step)
+	return parts
 }
 
-// others returns a list in order of ranks: data for this member, and what each other one sent in a step.
-func (c *Call) others(ctx context.Context, data []byte, step int) (list [][]byte, err error) {
+// fillOthers sets each part but that of this member to what the member with this rank sends in a step.
+func (c *Call) fillOthers(ctx context.Context, parts [][]byte, step int) error {
+	receipts := make([]*Receipt, len(parts))
+	for i, part := range parts {
+		if i != c.g.rank {
+			receipts[i] = c.post(i, step, part)
+		}
+	}
+	return c.fillAll(ctx, receipts)
+}
+
+// fillAll calls fill for a list of receipts by rank, of which that of this member is nil. After an error it withdraws the others.
+func (c *Call) fillAll(ctx context.Context, receipts []*Receipt) (err error) {
+	for i, r := range receipts {
+		switch {
+		case r == nil:
+		case err == nil:
+			err = c.fill(ctx, r, i)
+		default:
+			c.g.w.drop(r)
+		}
+	}
+	return err
+}
+
+// collect returns a list of data in order of ranks: that of this member, and what each other one sent in a step. Its bytes are for use
+// until the operation ends.
+func (c *Call) collect(ctx context.Context, data []byte, step int) (list [][]byte, err error) {
 	list = make([][]byte, c.g.Size())
 	for i := range list {
 		if list[i] = data; i == c.g.rank {
 			continue
 		}
-		if list[i], err = c.receive(ctx, i, step); err != nil {
+		if list[i], err = c.borrow(ctx, i, step); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// exchange sends data to all other members, and returns the data of all members in order of their ranks. In a group of more
-// than directRanks members it uses a step for each other member, from step on.
-func (c *Call) exchange(ctx context.Context, data []byte, step int) ([][]byte, error) {
+// spread sends this member's part to all other members, and sets the other parts to theirs. In a group of more than directRanks members
+// it uses a step for each other member, from step on.
+func (c *Call) spread(ctx context.Context, parts [][]byte, step int) error {
 	n, me := c.g.Size(), c.g.rank
 	if n <= directRanks {
+		receipts := make([]*Receipt, n)
 		for i := 1; i < n; i++ {
-			c.send((me+i)%n, step, data)
+			from := (me + i) % n
+			receipts[from] = c.post(from, step, parts[from])
 		}
-		return c.others(ctx, data, step)
+		for i := 1; i < n; i++ {
+			c.send((me+i)%n, step, parts[me])
+		}
+		return c.fillAll(ctx, receipts)
 	}
-	list := make([][]byte, n)
-	list[me] = data
+	before := (me - 1 + n) % n
 	for i := range n - 1 { // around a ring
-		c.send((me+1)%n, step+i, list[(me-i+n)%n])
-		var err error
-		if list[(me-i-1+n)%n], err = c.receive(ctx, (me-1+n)%n, step+i); err != nil {
-			return nil, err
+		r := c.post(before, step+i, parts[(before-i+n)%n])
+		c.send((me+1)%n, step+i, parts[(me-i+n)%n])
+		if err := c.fill(ctx, r, before); err != nil {
+			return err
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // AllGather begins an operation that returns the data of all members in their order.
 func (g *Group) AllGather(p *Payload) Operation {
 	c := g.begin(allGather, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
-		list, err := c.exchange(ctx, data, 0)
-		return slices.Concat(list...), err
+		result := g.w.spare.take(len(data) * g.Size())
+		parts := divide(result, g.Size())
+		copy(parts[g.rank], data)
+		return result, c.spread(ctx, parts, 0)
 	})
 }
 
@@ -172,13 +209,15 @@ func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, e
 		if g.rank != root {
 			return c.receive(ctx, root, 0)
 		}
-		size := len(data) / g.Size()
-		for i := range g.Size() {
+		parts := divide(data, g.Size())
+		for i, part := range parts {
 			if i != root {
-				c.send(i, 0, data[i*size:(i+1)*size])
+				c.send(i, 0, part)
 			}
 		}
-		return slices.Clone(data[root*size : (root+1)*size]), nil
+		result := g.w.spare.take(len(parts[root]))
+		copy(result, parts[root])
+		return result, nil
 	}))
 }
 
@@ -188,20 +227,26 @@ func (g *Group) AllToAll(p *Payload) Operation {
 	c := g.begin(allToAll, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
 		n := g.Size()
-		size := len(data) / n
+		parts := divide(data, n)
 		for i := 1; i < n; i++ {
 			to := (g.rank + i) % n
-			c.send(to, 0, data[to*size:(to+1)*size])
+			c.send(to, 0, parts[to])
 		}
-		list, err := c.others(ctx, data[g.rank*size:(g.rank+1)*size], 0)
-		return slices.Concat(list...), err
+		result := g.w.spare.take(len(data))
+		got := divide(result, n)
+		copy(got[g.rank], parts[g.rank])
+		return result, c.fillOthers(ctx, got, 0)
 	})
 }
 
-// part returns the bytes of the part of data that a member reduces. The parts of all members have nearly equal numbers of elements.
-func (c *Call) part(data []byte, member int) []byte {
+// parts returns the parts of data that the members reduce. They have nearly equal numbers of elements.
+func (c *Call) parts(data []byte) [][]byte {
 	n, size := c.g.Size(), c.data.Type.Size()
-	return data[c.data.Count*member/n*size : c.data.Count*(member+1)/n*size]
+	parts := make([][]byte, n)
+	for i := range parts {
+		parts[i] = data[c.data.Count*i/n*size : c.data.Count*(i+1)/n*size]
+	}
+	return parts
 }
 
 // Reduce begins an operation that combines the data of all members in their order, element by element, at the root. The result is
@@ -211,37 +256,53 @@ func (g *Group) Reduce(root int, p *Payload, r Reduction) Operation {
 	c.reduce = r
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
 		if len(data) <= wholeBytes {
-			list, err := c.collect(ctx, root, data, 0)
-			if err != nil || list == nil {
-				return nil, err
+			return c.reduceAt(ctx, root, data, r)
+		}
+		if g.rank != root {
+			mine := c.buffer(len(c.parts(data)[g.rank]))
+			err := c.reducePart(ctx, data, mine, r)
+			if err == nil {
+				c.send(root, 1, mine)
 			}
-			return r.fold(p.Type, list), nil
-		}
-		mine, err := c.reducePart(ctx, data, r)
-		if err != nil {
 			return nil, err
 		}
-		list, err := c.collect(ctx, root, mine, 1)
-		if err != nil || list == nil {
+		result := g.w.spare.take(len(data))
+		parts := c.parts(result)
+		if err := c.reducePart(ctx, data, parts[root], r); err != nil {
 			return nil, err
 		}
-		return slices.Concat(list...), nil
+		return result, c.fillOthers(ctx, parts, 1)
 	})
 }
 
-// reducePart sends the other members their parts of data, in step 0. It returns the combination of this member's parts of all
-// data.
-func (c *Call) reducePart(ctx context.Context, data []byte, r Reduction) ([]byte, error) {
-	n := c.g.Size()
-	for i := 1; i < n; i++ {
-		to := (c.g.rank + i) % n
-		c.send(to, 0, c.part(data, to))
+// reduceAt returns the combination of all data at the root, in step 0. At other members it sends their data and returns nil.
+func (c *Call) reduceAt(ctx context.Context, root int, data []byte, r Reduction) ([]byte, error) {
+	if c.g.rank != root {
+		c.send(root, 0, data)
+		return nil, nil
 	}
-	list, err := c.others(ctx, c.part(data, c.g.rank), 0)
+	list, err := c.collect(ctx, data, 0)
 	if err != nil {
 		return nil, err
 	}
-	return r.fold(c.data.Type, list), nil
+	result := c.g.w.spare.take(len(data))
+	r.fold(c.data.Type, result, list)
+	return result, nil
+}
+
+// reducePart sends the other members their parts of data, in step 0. It sets result to the combination of this member's parts of all
+// data.
+func (c *Call) reducePart(ctx context.Context, data, result []byte, r Reduction) error {
+	n, parts := c.g.Size(), c.parts(data)
+	for i := 1; i < n; i++ {
+		to := (c.g.rank + i) % n
+		c.send(to, 0, parts[to])
+	}
+	list, err := c.collect(ctx, parts[c.g.rank], 0)
+	if err == nil {
+		r.fold(c.data.Type, result, list)
+	}
+	return err
 }
 
 // AllReduce begins an operation that combines the data of all members in their order, element by element.
@@ -251,28 +312,29 @@ func (g *Group) AllReduce(p *Payload, r Reduction) Operation {
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
 		switch n := g.Size(); {
 		case len(data) <= wholeBytes && n <= directRanks:
-			list, err := c.exchange(ctx, data, 0)
+			for i := 1; i < n; i++ {
+				c.send((g.rank+i)%n, 0, data)
+			}
+			list, err := c.collect(ctx, data, 0)
 			if err != nil {
 				return nil, err
 			}
-			return r.fold(p.Type, list), nil
+			result := g.w.spare.take(len(data))
+			r.fold(p.Type, result, list)
+			return result, nil
 		case len(data) <= wholeBytes:
-			list, err := c.collect(ctx, 0, data, 0)
+			sum, err := c.reduceAt(ctx, 0, data, r)
 			if err != nil {
 				return nil, err
-			}
-			var sum []byte
-			if list != nil {
-				sum = r.fold(p.Type, list)
 			}
 			return c.broadcast(ctx, 0, sum, 1)
 		}
-		mine, err := c.reducePart(ctx, data, r)
-		if err != nil {
+		result := g.w.spare.take(len(data))
+		parts := c.parts(result)
+		if err := c.reducePart(ctx, data, parts[g.rank], r); err != nil {
 			return nil, err
 		}
-		list, err := c.exchange(ctx, mine, 1)
-		return slices.Concat(list...), err
+		return result, c.spread(ctx, parts, 1)
 	})
 }
 
@@ -281,14 +343,15 @@ func (g *Group) Scan(p *Payload, r Reduction) Operation {
 	c := g.begin(scan, 0, p)
 	c.reduce = r
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
-		result := slices.Clone(data)
+		result, list := g.w.spare.take(len(data)), [][]byte{data}
 		if g.rank > 0 {
-			before, err := c.receive(ctx, g.rank-1, 0)
+			before, err := c.borrow(ctx, g.rank-1, 0)
 			if err != nil {
 				return nil, err
 			}
-			result = r.fold(p.Type, [][]byte{before, data})
+			list = [][]byte{before, data}
 		}
+		r.fold(p.Type, result, list)
 		if g.rank+1 < g.Size() {
 			c.send(g.rank+1, 0, result)
 		}

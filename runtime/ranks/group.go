@@ -27,6 +27,12 @@ func (g *Group) Rank() int { return g.rank }
 // Size returns the number of processes.
 func (g *Group) Size() int { return len(g.members) }
 
+// Buffer returns n bytes with undefined contents, for example those of a payload.
+func (g *Group) Buffer(n int) []byte { return g.w.spare.take(n) }
+
+// Free keeps the bytes of a result or of a received message for further messages. The caller does not use them afterwards.
+func (g *Group) Free(b []byte) { g.w.spare.put(b) }
+
 // Data is the elements of a message, or of the result of an operation.
 type Data struct {
 	Type  offload.Type
@@ -43,7 +49,7 @@ func (g *Group) Send(to int, tag uint64, p *Payload) <-chan error {
 
 // Receive expects a message of a member with a tag. Calls of Receive get the messages in order.
 func (g *Group) Receive(from int, tag uint64) *Receipt {
-	return g.w.post(g, g.members[from], key{Context: g.context, Number: tag})
+	return g.w.post(g, g.members[from], key{Context: g.context, Number: tag}, nil)
 }
 
 // ReceiveAny expects a message of any member with a tag. If receipts of Receive and ReceiveAny both match a message, the older one gets it.
@@ -78,6 +84,7 @@ type Call struct {
 	sent   []<-chan error
 	got    *Payload // describes the elements of the last message received; nil before the first
 	failed error    // set if an earlier operation of the group differed: this one then fails before its first message
+	used   [][]byte // buffers that nothing uses after the operation, unless it fails
 }
 
 // begin returns the next collective operation of the group.
@@ -99,9 +106,20 @@ func (c *Call) send(to, step int, data []byte) {
 	c.sent = append(c.sent, s.done)
 }
 
-// receive returns the bytes of a step from a member.
-func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
-	r := c.g.w.post(c.g, c.g.members[from], c.key(step))
+// buffer returns n bytes with undefined contents, for use until the operation ends.
+func (c *Call) buffer(n int) []byte {
+	b := c.g.w.spare.take(n)
+	c.used = append(c.used, b)
+	return b
+}
+
+// post expects the bytes of a step from a member. They may arrive in into, unless that is nil.
+func (c *Call) post(from, step int, into []byte) *Receipt {
+	return c.g.w.post(c.g, c.g.members[from], c.key(step), into)
+}
+
+// await returns the bytes for a receipt of post.
+func (c *Call) await(ctx context.Context, r *Receipt, from int) ([]byte, error) {
 	c.announce(ctx, r, from)
 	p, err := r.wait(ctx)
 	if err != nil {
@@ -109,6 +127,33 @@ func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
 	}
 	c.got = &Payload{Type: p.Type, Count: int(p.Count)}
 	return p.data, c.agree(from, p)
+}
+
+// receive returns the bytes of a step from a member.
+func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
+	return c.await(ctx, c.post(from, step, nil), from)
+}
+
+// borrow returns the bytes of a step from a member, for use until the operation ends.
+func (c *Call) borrow(ctx context.Context, from, step int) ([]byte, error) {
+	b, err := c.receive(ctx, from, step)
+	c.used = append(c.used, b)
+	return b, err
+}
+
+// fill copies the bytes for a receipt of post to the memory into that post was called with, unless they have arrived there.
+func (c *Call) fill(ctx context.Context, r *Receipt, from int) error {
+	b, err := c.await(ctx, r, from)
+	switch into := r.into; {
+	case err != nil:
+		return err
+	case len(b) != len(into):
+		return disagreement(c.kind, offload.InvalidSize, "rank %d sent %d bytes to rank %d, which expects %d", from, len(b), c.g.rank, len(into))
+	case len(b) > 0 && &b[0] != &into[0]:
+		copy(into, b)
+		c.used = append(c.used, b)
+	}
+	return nil
 }
 
 // end waits until the operation's messages have been sent or ctx ends. It first tells the other members of err, unless err is nil, a
@@ -142,6 +187,16 @@ func (c *Call) end(ctx context.Context, err error) error {
 	return cmp.Or(err, told)
 }
 
+// free keeps the buffers of an operation that has ended without an error.
+func (c *Call) free() {
+	for _, b := range c.used {
+		c.g.w.spare.put(b)
+	}
+	if c.kind != broadcast { // the root returns its payload
+		c.data.free(c.g.w)
+	}
+}
+
 // text returns the text of an error without the operation, which the error of another member repeats.
 func text(err error) string {
 	if e, ok := err.(*offload.Error); ok {
@@ -153,9 +208,10 @@ func text(err error) string {
 // split implements [Group.Split].
 func (c *Call) split(ctx context.Context, color, order int64) (*Group, error) {
 	g := c.g
-	mine := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(color)), uint64(order))
-	list, err := c.exchange(ctx, mine, 0)
-	if err != nil {
+	list := divide(make([]byte, 16*g.Size()), g.Size())
+	binary.LittleEndian.PutUint64(list[g.rank], uint64(color))
+	binary.LittleEndian.PutUint64(list[g.rank][8:], uint64(order))
+	if err := c.spread(ctx, list, 0); err != nil {
 		return nil, err
 	}
 	type member struct{ order, rank int64 }

@@ -64,17 +64,19 @@ type parcel struct {
 	serial uint64 // its place among the messages that have arrived
 }
 
-func write(w io.Writer, p *parcel) error {
+// write writes a message, and does not use its bytes afterwards. It keeps memory in buf for the next message.
+func write(w io.Writer, p *parcel, buf *[]byte) error {
 	p.Size = uint64(len(p.data))
-	b, err := binary.Append(make([]byte, 0, headerSize+smallData), binary.LittleEndian, p.header)
+	b, err := binary.Append((*buf)[:0], binary.LittleEndian, p.header)
 	if err != nil {
 		return err
 	}
-	if len(p.data) <= smallData { // one message of the transport
-		_, err = w.Write(append(b, p.data...))
-		return err
+	small := len(p.data) <= smallData
+	if small { // one message of the transport
+		b = append(b, p.data...)
 	}
-	if _, err = w.Write(b); err == nil {
+	*buf = b
+	if _, err = w.Write(b); err == nil && !small {
 		_, err = w.Write(p.data)
 	}
 	return err
@@ -83,7 +85,8 @@ func write(w io.Writer, p *parcel) error {
 // smallData is the maximum number of bytes that are sent together with the header.
 const smallData = 64 << 10
 
-func read(r io.Reader, buf []byte) (*parcel, error) {
+// read reads a message. buf is memory for a header, and place returns the memory for the bytes after it.
+func read(r io.Reader, buf []byte, place func(*header) []byte) (*parcel, error) {
 	if _, err := io.ReadFull(r, buf); err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func read(r io.Reader, buf []byte) (*parcel, error) {
 	if _, err := binary.Decode(buf, binary.LittleEndian, &p.header); err != nil {
 		return nil, err
 	}
-	p.data = make([]byte, p.Size)
+	p.data = place(&p.header)
 	_, err := io.ReadFull(r, p.data)
 	return p, err
 }

@@ -13,6 +13,8 @@
 //
 // A receiver keeps messages that arrive early, so that a sender never waits for a receiver.
 //
+// Buffers of large messages serve later ones, since page faults of new memory took up to four fifths of the time of an allReduce.
+//
 // Reductions combine the data of ranks in their order, ((r0 + r1) + r2) and so on. The bits do not depend on the algorithm.
 package ranks
 

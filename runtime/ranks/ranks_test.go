@@ -507,7 +507,11 @@ func TestReduction(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	fold := func(r Reduction, ty offload.Type, a, b []byte) []byte { return r.fold(ty, [][]byte{a, b}) }
+	fold := func(r Reduction, ty offload.Type, a, b []byte) []byte {
+		result := make([]byte, len(a))
+		r.fold(ty, result, [][]byte{a, b})
+		return result
+	}
 	check("i8 wraps", int8(fold(Sum, offload.I8, []byte{127}, []byte{1})[0]), -128)
 	check("u8 wraps", fold(Product, offload.U8, []byte{16}, []byte{17}), []byte{16})
 	check("i16", fold(Min, offload.I16, []byte{1, 0}, []byte{255, 255}), []byte{255, 255})

@@ -1,7 +1,6 @@
 package ranks
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -35,61 +34,66 @@ func Reduces(t offload.Type) bool {
 	return false
 }
 
-// fold returns a new array, the combination of the arrays of a list in order, element by element. The list is not empty, and
-// its arrays have equal lengths.
-func (r Reduction) fold(t offload.Type, list [][]byte) []byte {
-	result := slices.Clone(list[0])
+// fold sets result to the combination of the arrays of a list in order, element by element. The list is not empty, its arrays are as
+// long as result, and the memory of result is aligned for its elements.
+func (r Reduction) fold(t offload.Type, result []byte, list [][]byte) {
+	if len(list) == 1 {
+		copy(result, list[0])
+		return
+	}
+	before := list[0]
 	for _, next := range list[1:] {
 		switch t {
 		case offload.I8:
-			combine[int8](r, result, next)
+			combine[int8](r, result, before, next)
 		case offload.U8:
-			combine[uint8](r, result, next)
+			combine[uint8](r, result, before, next)
 		case offload.I16:
-			combine[int16](r, result, next)
+			combine[int16](r, result, before, next)
 		case offload.U16:
-			combine[uint16](r, result, next)
+			combine[uint16](r, result, before, next)
 		case offload.I32:
-			combine[int32](r, result, next)
+			combine[int32](r, result, before, next)
 		case offload.U32:
-			combine[uint32](r, result, next)
+			combine[uint32](r, result, before, next)
 		case offload.I64:
-			combine[int64](r, result, next)
+			combine[int64](r, result, before, next)
 		case offload.U64:
-			combine[uint64](r, result, next)
+			combine[uint64](r, result, before, next)
 		case offload.F32:
-			combine[float32](r, result, next)
+			combine[float32](r, result, before, next)
 		case offload.F64:
-			combine[float64](r, result, next)
+			combine[float64](r, result, before, next)
 		}
+		before = result
 	}
-	return result
 }
 
 type number interface {
 	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// combine sets each element of ys to its combination with the element of xs at the same index. The memory of ys is aligned for
-// its elements.
-func combine[T number](r Reduction, ys, xs []byte) {
-	y, x := elements[T](ys), elements[T](xs)
-	switch x = x[:len(y)]; r {
+// combine sets each element of zs to the combination of the elements of ys and xs at the same index. The memory of zs is aligned for its
+// elements.
+func combine[T number](r Reduction, zs, ys, xs []byte) {
+	z, y, x := elements[T](zs), elements[T](ys), elements[T](xs)
+	y, x = y[:len(z)], x[:len(z)]
+	switch r {
 	case Sum:
-		for i := range y {
-			y[i] += x[i]
+		for i := range z {
+			z[i] = y[i] + x[i]
 		}
 	case Product:
-		for i := range y {
-			y[i] *= x[i]
+		for i := range z {
+			z[i] = y[i] * x[i]
 		}
 	case Min:
-		for i := range y {
-			y[i] = min(y[i], x[i])
+		for i := range z {
+			z[i] = min(y[i], x[i])
 		}
 	case Max:
-		for i := range y {
-			y[i] = max(y[i], x[i])
+		for i := range z {
+			z[i] = max(y[i], x[i])
 		}
 	}
 }

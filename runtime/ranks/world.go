@@ -14,6 +14,7 @@ import (
 // World is the processes of a job as one of them sees them.
 type World struct {
 	links Links // nil for a process alone
+	spare spares
 
 	mu       sync.Mutex
 	peers    []*peer
@@ -26,13 +27,14 @@ type World struct {
 	agreement
 }
 
-// peer is a process of the job. The mutex of the world guards the fields that change, except stream.
+// peer is a process of the job. The mutex of the world guards the fields that change, except stream and buf.
 type peer struct {
 	w       *World
 	rank    int
 	queue   []*sending
 	writing bool           // a goroutine writes the queue
-	stream  io.WriteCloser // used by the goroutine that writes the queue; nil before the first message
+	stream  io.WriteCloser // used by the goroutine that writes the queue, as is buf; nil before the first message
+	buf     []byte         // memory for small messages
 	arrived map[key][]*parcel
 	posted  map[key][]*Receipt
 	readers int  // streams that have not ended
@@ -89,6 +91,7 @@ type Receipt struct {
 	g      *Group
 	from   *peer // nil: any member of the group
 	key    key
+	into   []byte // memory for the bytes, if the message has as many; nil for none
 	serial uint64
 	done   chan struct{}
 
@@ -138,6 +141,13 @@ func (r *Receipt) withdraw() {
 	if lists[r.key] = list; len(list) == 0 {
 		delete(lists, r.key)
 	}
+}
+
+// drop removes a receipt from those that wait.
+func (w *World) drop(r *Receipt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.withdraw()
 }
 
 func (r *Receipt) settle(got *parcel, err error) {
@@ -204,12 +214,12 @@ func allEnded() error {
 }
 
 // post returns a receipt for a message of the process from. It takes the oldest message that has arrived. If none has and none
-// can arrive, the receipt has already failed.
-func (w *World) post(g *Group, from int, k key) *Receipt {
+// can arrive, the receipt has already failed. The bytes of a message that has not arrived may be read to into, unless into is nil.
+func (w *World) post(g *Group, from int, k key, into []byte) *Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.peers[from]
-	r := &Receipt{g: g, from: p, key: k, serial: w.next(), done: make(chan struct{}), sender: from}
+	r := &Receipt{g: g, from: p, key: k, into: into, serial: w.next(), done: make(chan struct{}), sender: from}
 	switch {
 	case len(p.arrived[k]) > 0:
 		p.take(r)
@@ -284,7 +294,7 @@ func (w *World) accept(rank int, r io.ReadCloser) {
 	go func() {
 		buf, in := make([]byte, headerSize), bufio.NewReaderSize(r, 4*headerSize)
 		for {
-			m, err := read(in, buf)
+			m, err := read(in, buf, func(h *header) []byte { return w.place(rank, h) })
 			if err != nil {
 				break
 			}
@@ -297,6 +307,19 @@ func (w *World) accept(rank int, r io.ReadCloser) {
 		p.readers--
 		p.end()
 	}()
+}
+
+// place returns the memory for the bytes of a message of the process with this rank. It is that of the receipt which waits for the
+// message, if that has memory of this size.
+func (w *World) place(rank int, h *header) []byte {
+	if h.Key.Call && !h.Failed {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if list := w.peers[rank].posted[h.Key]; len(list) > 0 && list[0].into != nil && uint64(len(list[0].into)) == h.Size {
+			return list[0].into
+		}
+	}
+	return w.spare.take(int(h.Size))
 }
 
 // end fails what waits for the process, if the process has ended. The caller holds the mutex.
@@ -427,8 +450,11 @@ func (p *peer) post(s *sending) error {
 			return p.failed(err)
 		}
 	}
-	if err := write(p.stream, &s.parcel); err != nil {
+	if err := write(p.stream, &s.parcel, &p.buf); err != nil {
 		return p.failed(err)
+	}
+	if s.payload != nil && failure == nil {
+		s.payload.free(p.w)
 	}
 	return failure
 }
@@ -453,6 +479,7 @@ type Payload struct {
 	ready chan struct{}
 	data  []byte // valid once ready is closed, as is err
 	err   error
+	lent  bool
 }
 
 // NewPayload returns the payload for count elements, and the function that sets their bytes, or the reason why there are none. The
@@ -462,6 +489,16 @@ func NewPayload(t offload.Type, count int) (p *Payload, set func(data []byte, er
 	return p, func(data []byte, err error) {
 		p.data, p.err = data, err
 		close(p.ready)
+	}
+}
+
+// Lend lets an operation that ends without an error keep the bytes for further messages. After set, the caller does not use them.
+func (p *Payload) Lend() { p.lent = true }
+
+// free keeps the bytes of a payload that was lent. Nothing uses them any more.
+func (p *Payload) free(w *World) {
+	if p.lent {
+		w.spare.put(p.data)
 	}
 }
 
