@@ -36,6 +36,7 @@ type identity struct {
 	Token   [tokenSize]byte
 	Places  [8][16]byte // IP addresses; unused ones are zero
 	Bell    bell.Address
+	Cores   cores
 }
 
 // meet returns the identities of all processes, by rank. It is collective: all processes must call it.
@@ -85,7 +86,7 @@ func (w *world) introduce() error {
 	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: limit, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
 		Accepts:  w.expects, Frozen: w.frozen, Dozes: func(rank int) { w.dozers[rank].Store(true) }, Woken: w.rouse}
-	me := &identity{Role: w.role, Watched: 1, Network: network(), Bell: w.bell.Address()}
+	me := &identity{Role: w.role, Watched: 1, Network: network(), Bell: w.bell.Address(), Cores: usable()}
 	if limit == 0 {
 		me.Watched = 0
 	}
@@ -96,8 +97,13 @@ func (w *world) introduce() error {
 		return err
 	}
 	watched, near := true, true
+	neighbors, shared := 0, cores{}
 	w.bells, w.processes = make([]*bell.Bell, len(all)), make([]int, len(all))
 	for rank, p := range all {
+		if p.Machine == me.Machine {
+			neighbors++
+			shared.add(&p.Cores)
+		}
 		if rank != w.lib.Rank && p.Network == me.Network && p.Machine == me.Machine {
 			if w.bells[rank] = bell.Open(p.Bell); w.bells[rank] != nil {
 				w.processes[rank] = int(p.Bell.PID)
@@ -110,6 +116,7 @@ func (w *world) introduce() error {
 		watched = watched && p.Watched != 0
 		near = near && p.Network == me.Network
 	}
+	w.roomy = neighbors <= shared.count() && len(w.scripts.hosts) == len(all)
 	if !watched {
 		w.beats.Silence = 0
 		return nil

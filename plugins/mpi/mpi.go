@@ -11,7 +11,8 @@
 // goroutine polls for messages. Its pauses grow to a millisecond, since a job may have more processes than cores. After five seconds
 // without messages they are 10 ms, or 250 ms if the other processes can wake this one. While another goroutine drives MPI, it
 // looks once per millisecond, since each wake-up delays that goroutine by tens of microseconds. The driving goroutine handles the
-// short messages of other streams, too, whose goroutines need not wake up.
+// short messages of other streams, too, whose goroutines need not wake up. It stops early where processes outnumber cores, and looks
+// for longer while a script waits for a message.
 //
 // # Loss
 //

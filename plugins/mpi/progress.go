@@ -21,6 +21,8 @@ type progress struct {
 	sleepers atomic.Int32  // goroutines that sleep until a stream has input
 	gaveUp   chan struct{} // receives when no goroutine drives MPI any more, and others sleep; has room for one
 	callers  atomic.Int32  // goroutines about to send a message
+	expected atomic.Int32  // messages that a script waits for
+	roomy    bool          // all processes of the job run scripts, and each of this machine has a core
 	stirred  atomic.Bool   // a message above idleBytes was sent or has arrived since background looked
 	dozing   atomic.Bool   // background is in doze
 	roused   atomic.Bool   // doze is to end
@@ -106,6 +108,8 @@ const (
 	dozeAfter   = 5 * time.Second        // time without messages
 	tellTime    = time.Second            // time for other processes to learn that this one dozes
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
+	roomyTime   = time.Millisecond       // the same if each process has a core
+	keenTime    = 5 * time.Millisecond   // the same while a script waits for a message, too
 	drivesAtime = 32                     // steps between checks of the clock
 	maxAtOnce   = 16                     // maximum messages received in one step
 	bytesAtOnce = 64 << 10               // bytes after which a step ends, so that they stay in the reader's cache
@@ -301,7 +305,7 @@ func (w *world) giveUp() {
 	}
 }
 
-// drive makes progress until done returns true, which it reports, or driveTime passes without messages. While another
+// drive makes progress until done returns true, which it reports, or patience passes without messages. While another
 // goroutine drives MPI, this one sleeps to leave its core to the worker.
 func (w *world) drive(done func() bool) bool {
 	if done() {
@@ -340,13 +344,25 @@ func (w *world) drive(done func() bool) bool {
 		switch now := time.Now(); {
 		case active:
 			start, active = now, false
-		case now.Sub(start) > driveTime:
+		case now.Sub(start) > w.patience():
 			w.giveUp()
 			return false
 		}
 		yield() // processes may outnumber cores
 		runtime.Gosched()
 	}
+}
+
+// patience returns the time without messages after which a driving goroutine sleeps. If processes outnumber cores, it sleeps early, since
+// the others need the core. So it does in a job with workers, whose kernels use all cores.
+func (w *world) patience() time.Duration {
+	switch {
+	case !w.roomy:
+		return driveTime
+	case w.expected.Load() > 0:
+		return keenTime
+	}
+	return roomyTime
 }
 
 // receive continues to receive the message *r, or begins the next one if *r is nil. One message at a time keeps the order

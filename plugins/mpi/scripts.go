@@ -81,6 +81,8 @@ func (l links) Size() int { return len(l.w.scripts.hosts) }
 
 func (l links) Dial(rank int) (io.WriteCloser, error) { return l.w.dial(l.w.scripts.hosts[rank]) }
 
+func (l links) Expect(by int) { l.w.expected.Add(int32(by)) }
+
 func (l links) Serve(accept func(rank int, r io.ReadCloser), left func(rank int, why error)) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()

@@ -33,6 +33,8 @@ type Links interface {
 	// Serve calls accept for each stream that another process opens. It calls left once for each process that has ended its script,
 	// with a nil error, or is lost. accept and left return soon. Streams of a process that has ended may still have data.
 	Serve(accept func(rank int, r io.ReadCloser), left func(rank int, why error))
+	// Expect adds by to the number of messages that this process waits for. It returns soon.
+	Expect(by int)
 }
 
 // Member is implemented by plugins whose process may be one of several that run the same script.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,10 +28,14 @@ type pipes struct {
 	left    func(int, error)
 	early   []func()
 	writers []io.Closer
+
+	expected atomic.Int64 // messages that the process waits for
 }
 
 func (p *pipes) Rank() int { return p.rank }
 func (p *pipes) Size() int { return len(p.all) }
+
+func (p *pipes) Expect(by int) { p.expected.Add(int64(by)) }
 
 func (p *pipes) Dial(rank int) (io.WriteCloser, error) {
 	r, w := io.Pipe()
@@ -103,6 +108,11 @@ func job(t *testing.T, n int, run func(ctx context.Context, g *Group) error) []e
 		})
 	}
 	running.Wait()
+	for i, p := range all {
+		if n := p.expected.Load(); n != 0 {
+			t.Errorf("rank %d of %d waits for %d messages at the end", i, n, len(all))
+		}
+	}
 	return errs
 }
 

@@ -13,7 +13,7 @@ import (
 
 // World is the processes of a job as one of them sees them.
 type World struct {
-	links Links // nil for a process alone
+	links Links
 	spare spares
 
 	mu       sync.Mutex
@@ -43,27 +43,28 @@ type peer struct {
 
 // NewWorld returns the processes that links connect. Nil links are those of a process alone.
 func NewWorld(links Links) *World {
-	w := &World{links: links, posted: map[key][]*Receipt{}, failures: map[call]error{}, agreement: newAgreement()}
-	size := 1
-	if links != nil {
-		size = links.Size()
+	if links == nil {
+		links = alone{}
 	}
-	for rank := range size {
+	w := &World{links: links, posted: map[key][]*Receipt{}, failures: map[call]error{}, agreement: newAgreement()}
+	for rank := range links.Size() {
 		w.peers = append(w.peers, &peer{w: w, rank: rank, arrived: map[key][]*parcel{}, posted: map[key][]*Receipt{}})
 	}
-	if links != nil {
-		links.Serve(w.accept, w.leave)
-	}
+	links.Serve(w.accept, w.leave)
 	return w
 }
 
+// alone is the links of a process without others.
+type alone struct{}
+
+func (alone) Rank() int                                                 { return 0 }
+func (alone) Size() int                                                 { return 1 }
+func (alone) Dial(int) (io.WriteCloser, error)                          { return nil, io.ErrClosedPipe }
+func (alone) Serve(func(int, io.ReadCloser), func(rank int, why error)) {}
+func (alone) Expect(int)                                                {}
+
 // Rank returns the number of this process.
-func (w *World) Rank() int {
-	if w.links == nil {
-		return 0
-	}
-	return w.links.Rank()
-}
+func (w *World) Rank() int { return w.links.Rank() }
 
 // Claim returns the group of all processes for the use of one script, until release is called. The groups of the first calls in all
 // processes belong together, as do those of the second calls and so on. Errors: InvalidArgument while another script uses the group.
@@ -93,6 +94,7 @@ type Receipt struct {
 	key    key
 	into   []byte // memory for the bytes, if the message has as many; nil for none
 	serial uint64
+	posted bool // the receipt is in a list of those that wait
 	done   chan struct{}
 
 	// Valid once done is closed:
@@ -134,12 +136,29 @@ func (r *Receipt) lists() map[key][]*Receipt {
 	return r.from.posted
 }
 
+// wait adds a receipt to those that wait. The caller holds the mutex.
+func (w *World) wait(r *Receipt) {
+	lists := r.lists()
+	lists[r.key] = append(lists[r.key], r)
+	r.posted = true
+	w.links.Expect(1)
+}
+
 // withdraw removes a receipt from those that wait, without settling it. The caller holds the mutex of the world.
 func (r *Receipt) withdraw() {
+	r.removed()
 	lists := r.lists()
 	list := slices.DeleteFunc(slices.Clone(lists[r.key]), func(other *Receipt) bool { return other == r })
 	if lists[r.key] = list; len(list) == 0 {
 		delete(lists, r.key)
+	}
+}
+
+// removed counts a receipt that waits no longer. The caller holds the mutex of the world.
+func (r *Receipt) removed() {
+	if r.posted {
+		r.posted = false
+		r.g.w.links.Expect(-1)
 	}
 }
 
@@ -150,7 +169,10 @@ func (w *World) drop(r *Receipt) {
 	r.withdraw()
 }
 
+// settle ends a receipt with a message or an error. The caller holds the mutex of the world, and has removed the receipt from those that
+// wait, or removes it before it releases the mutex.
 func (r *Receipt) settle(got *parcel, err error) {
+	r.removed()
 	r.got, r.err = got, err
 	close(r.done)
 }
@@ -192,7 +214,7 @@ func (w *World) postAny(g *Group, k key) *Receipt {
 	case r.hopeless():
 		r.settle(nil, allEnded())
 	default:
-		w.posted[k] = append(w.posted[k], r)
+		w.wait(r)
 	}
 	return r
 }
@@ -230,7 +252,7 @@ func (w *World) post(g *Group, from int, k key, into []byte) *Receipt {
 	case p.ended():
 		r.settle(nil, endedError(p.rank))
 	default:
-		p.posted[k] = append(p.posted[k], r)
+		w.wait(r)
 	}
 	return r
 }

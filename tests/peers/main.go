@@ -15,7 +15,7 @@
 //	clang-19                                    compilers, target
 //	clang-tools-19, libomp-19-dev               target
 //	pocl-opencl-icd, ocl-icd-libopencl1         pocl, opencl, arrayspocl
-//	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi, osu
+//	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi, osu, ranks
 //
 // The comparisons cuda and cupy need an NVIDIA GPU, nvcc of CUDA's toolkit, and python3 with CuPy.
 //
@@ -62,6 +62,7 @@ var comparisons = []comparison{
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"mpi", "launches and copies on a device of an MPI job / a C program that exchanges the same messages, with Open MPI and MPICH", overMPI},
 	{"osu", "the suite of messages on devices of an MPI job / the methods of OSU's micro-benchmarks in C, with Open MPI and MPICH", osu},
+	{"ranks", "the module mpi / the methods of OSU's micro-benchmarks in C, with Open MPI and MPICH", overRanks},
 	{"suites", "the suite of memory on two cores / the methods of BabelStream and nvbandwidth by the best of gcc and clang with OpenMP", suitesBesideC},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }

@@ -35,7 +35,8 @@ var mpiRoles = map[string]func(context.Context) error{
 	},
 	"tasks": func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },
 	"host":  func(ctx context.Context) error { return errors.Join(mpiHost(ctx, "mpi:1/cpu:0"), mpi.Finish()) },
-	"osu":   func(ctx context.Context) error { return errors.Join(osuHost(ctx), mpi.Finish()) },
+	"osu":   func(ctx context.Context) error { return errors.Join(osuProcess(ctx, osuScript), mpi.Finish()) },
+	"ranks": func(ctx context.Context) error { return errors.Join(osuProcess(ctx, ranksScript), mpi.Finish()) },
 }
 
 // mpiFigures are the measurements of a job with their units.
@@ -87,6 +88,7 @@ type mpiPair struct {
 	launcher, program string
 	workers           int
 	hostless          bool // the C program has no process besides the workers
+	scripts           bool // our job has processes that run the role instead of workers and a host
 }
 
 // run runs both jobs by turns for a number of rounds and returns the figures that they print, ours first. role is the role of
@@ -102,6 +104,9 @@ func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map
 	}
 	count := strconv.Itoa(p.workers)
 	ours := append(args[:len(args):len(args)], "-np", "1", "env", mpiRole+"="+role, self, ":", "-np", count, "env", mpiRole+"=worker", self)
+	if p.scripts {
+		ours = append(args[:len(args):len(args)], "-np", count, "env", mpiRole+"="+role, self)
+	}
 	all := p.workers + 1
 	if p.hostless {
 		all = p.workers

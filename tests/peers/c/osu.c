@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { window = 64, most = 1 << 20 };
-static const int sizes[] = {8, 1024, 65536, most};
+enum { window = 64, most = 16 << 20 };
+static const int sizes[] = {8, 1024, 65536, 1 << 20, most};
 static int rank, ranks;
 static char *a, *b;
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < most / 4; i++) ((int *)a)[i] = rank + 1;
 	for (unsigned t = 0; t < sizeof tests / sizeof *tests; t++)
 		for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-			int times = sizes[s] > 8192 ? 100 : 1000, warmup = times / 10;
+			int times = sizes[s] > 1 << 20 ? 10 : sizes[s] > 8192 ? 100 : 1000, warmup = times / 10;
 			double total = 0;
 			for (int i = 0; i < warmup + times; i++) {
 				if (tests[t].collective) MPI_Barrier(MPI_COMM_WORLD);
