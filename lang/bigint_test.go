@@ -46,3 +46,21 @@ func TestBigIntsHaveNoLength(t *testing.T) {
 		t.Errorf("got %v, %v, want %s", v, err, want)
 	}
 }
+
+// TestTextsOfBigInts checks that BigInt reads texts by the rules of ECMAScript, however many digits they have.
+func TestTextsOfBigInts(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	for text, want := range map[string]string{
+		"": "0", " \u00a012\ufeff\\n": "12", "-5": "-5", "+5": "5", "007": "7", "-0": "0", "0XfF": "255", "0o17": "15", "0B11": "3",
+		"0123456789012345678901234567890": "123456789012345678901234567890", "00777777777777777777777": "777777777777777777777",
+		"-36893488147419103232": "-36893488147419103232", "0xffffffffffffffffffff": "1208925819614629174706175",
+		"36893488147419103232_0": "SyntaxError", "36893488147419103232,1": "SyntaxError", "99999999999999999999.5": "SyntaxError",
+		"0x-1": "SyntaxError", "0b+1": "SyntaxError", "-0x1": "SyntaxError", "+-1": "SyntaxError", "0x": "SyntaxError", "-": "SyntaxError",
+		"1_0": "SyntaxError", "12n": "SyntaxError", "1e3": "SyntaxError",
+	} {
+		v, err := e.Eval(t.Context(), "p", "(() => { try { return String(BigInt('"+text+"')) } catch (e) { return e.name } })()")
+		if err != nil || v.String() != want {
+			t.Errorf("%q: got %v, %v, want %s", text, v, err, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -35,6 +36,29 @@ func (b *set) integerTexts() {
 
 // isBlank reports whether a character is white space or a line terminator of ECMAScript.
 func isBlank(c rune) bool { return unicode.IsSpace(c) && c != '\u0085' || c == '\uFEFF' }
+
+// bigIntOfText returns the integer of a text with no digits, with decimal ones behind an optional sign, or with others behind 0x, 0o
+// or 0b. The interpreter reads leading zeros, underscores, and signs behind a prefix as Go does.
+func bigIntOfText(s string) (*big.Int, bool) {
+	s = strings.TrimFunc(s, isBlank)
+	if s == "" {
+		return new(big.Int), true
+	}
+	radix, digits := 10, strings.TrimLeft(s[:1], "+-")+s[1:]
+	if len(s) > 2 && s[0] == '0' {
+		if r := map[byte]int{'x': 16, 'o': 8, 'b': 2}[s[1]|0x20]; r != 0 {
+			radix, digits = r, s[2:]
+		}
+	}
+	if strings.ContainsAny(digits, "+-_") {
+		return nil, false
+	}
+	n, ok := new(big.Int).SetString(digits, radix)
+	if ok && s[0] == '-' {
+		n.Neg(n)
+	}
+	return n, ok
+}
 
 // mostDigits is the number of digits from which on an integer without leading zeros is infinite in every radix.
 const mostDigits = 1025
@@ -95,6 +119,13 @@ func (b *set) bigIntegers() error {
 			}
 			if _, ok := c.Argument(0).(*goja.Object); ok { // the interpreter would convert a text through a number
 				c.Arguments = []goja.Value{b.primitive(c.Argument(0))}
+			}
+			if text, ok := c.Argument(0).(goja.String); ok {
+				n, ok := bigIntOfText(text.String())
+				if !ok {
+					b.fail("SyntaxError", "syntax", fmt.Sprintf("Cannot convert %s to a BigInt", text), "")
+				}
+				return b.vm.ToValue(n)
 			}
 			return convert(c)
 		}
