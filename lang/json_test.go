@@ -24,3 +24,13 @@ func TestJSONOfCollections(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersAmongNames checks that numbers in the second argument of JSON.stringify are names of properties.
+func TestNumbersAmongNames(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	const text = "JSON.stringify({ 1: 'a', 5: 'b', 1.5: 'c', x: { 5: 1, y: 2 } }, [5, 'x', Object(1), 1.5, '5'])"
+	v, err := e.Eval(t.Context(), "json", text)
+	if want := `{"5":"b","x":{"5":1},"1":"a","1.5":"c"}`; err != nil || v.String() != want {
+		t.Errorf("got %v, %v, want %s", v, err, want)
+	}
+}

@@ -66,15 +66,15 @@ func (b *Bounds) names(list *goja.Object) (names []any) {
 			b.host.Poll()
 		}
 		v := list.Get(itoa(i))
-		switch o, ok := v.(*goja.Object); {
-		case ok && (o.ClassName() == "Number" || o.ClassName() == "String"):
+		if o, ok := v.(*goja.Object); ok && (o.ClassName() == "Number" || o.ClassName() == "String") {
 			text, err := b.host.Text(o)
 			if err != nil {
 				b.host.Throw(err)
 			}
 			v = text
-		case v != nil && goja.IsNumber(v):
-			v = v.ToString()
+		}
+		if v != nil && goja.IsNumber(v) {
+			v = b.vm.ToValue(v.String())
 		}
 		if text, ok := v.(goja.String); ok && !known[text.String()] {
 			known[text.String()] = true
