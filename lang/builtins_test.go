@@ -2,6 +2,7 @@ package lang
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -399,5 +400,16 @@ func TestOptionalCalls(t *testing.T) {
 		{`async () => [1, f?.(...[await 1]), await n?.(1)(2), o.f?.(...[await 1, 2]), o.u?.(await 1)(await 2), 3]`, `1,,,2,,3`},
 	} {
 		evalTexts(t, [][2]string{{`await (async () => { ` + names + ` const t = ` + c[0] + `; try { return await t() } catch (e) { return e.name } })()`, c[1]}})
+	}
+}
+
+// TestDescriptorOfLength checks that Object.getOwnPropertyDescriptors lists the length of an array with its value.
+func TestDescriptorOfLength(t *testing.T) {
+	for array, want := range map[string]string{
+		"[]": "0,true", "[1, 2]": "2,true", "new Array(7)": "7,true", "new Proxy([3], {})": "1,true", "Object.freeze([4])": "1,false",
+		"class extends Array {}.of(1, 2, 3)": "3,true",
+	} {
+		const text = "(({ length: d }) => [Object.keys(d).join(), d.value, d.writable].join())(Object.getOwnPropertyDescriptors(%s))"
+		evalTexts(t, [][2]string{{strings.ReplaceAll(text, "%s", array), "value,writable,enumerable,configurable," + want}})
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// hideSymbols keeps the engine's own symbols out of the lists of an object's keys and descriptors.
+// hideSymbols keeps the engine's own symbols out of the lists of an object's keys and descriptors. It also describes the length
+// of an array, which the interpreter lists without its value.
 func (b *set) hideSymbols() {
 	for _, list := range [][2]string{{"Object", "getOwnPropertySymbols"}, {"Reflect", "ownKeys"}} {
 		b.wrap(b.object(list[0]), list[1], func(c goja.FunctionCall, fn function) goja.Value { return b.visible(fn(c)) })
@@ -18,6 +19,11 @@ func (b *set) hideSymbols() {
 		if o, ok := all.(*goja.Object); ok {
 			for _, s := range b.Hidden {
 				_ = o.DeleteSymbol(s)
+			}
+			if list, ok := c.Argument(0).(*goja.Object); ok && list.ClassName() == "Array" {
+				if length, ok := o.Get("length").(*goja.Object); ok && isUndefined(length.Get("value")) {
+					define(o, "length", b.call(b.describe, nil, list, b.vm.ToValue("length")))
+				}
 			}
 		}
 		return all
