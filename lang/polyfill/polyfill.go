@@ -139,7 +139,11 @@ func (f *functions) wellFormed(proto *goja.Object) {
 		if goja.IsUndefined(c.This) || goja.IsNull(c.This) {
 			return nil, &arguments.Error{Func: "String.prototype." + name, Name: "this", Detail: "must be a string"}
 		}
-		s, ok := c.This.ToString().(goja.String)
+		this := c.This.ToString()
+		if _, symbol := this.(*goja.Symbol); !symbol {
+			this = f.vm.ToValue(this.String()) // of a number, ToString returns the number
+		}
+		s, ok := this.(goja.String)
 		if !ok {
 			return nil, &arguments.Error{Func: "String.prototype." + name, Name: "this", Detail: "must be a string"}
 		}
