@@ -237,6 +237,27 @@ func TestDecodeMapsAndDates(t *testing.T) {
 	}
 }
 
+func TestDecodeExactly(t *testing.T) {
+	e := engine(t)
+	v, err := e.VM().RunString(`[undefined, null, { a: undefined }]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for exact, want := range map[bool]any{
+		true:  []any{Undefined{}, nil, map[string]any{"a": Undefined{}}},
+		false: []any{nil, nil, map[string]any{"a": nil}},
+	} {
+		decode := Decode
+		if exact {
+			decode = DecodeExactly
+		}
+		var got any
+		if err := decode(e.VM(), v, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("exactly %v: %#v, want %#v: %v", exact, got, want, err)
+		}
+	}
+}
+
 // hidden has a method of the pointer, and no field that scripts see.
 type hidden struct{ text string }
 

@@ -34,40 +34,35 @@ var errDestination = &Error{Message: "the destination must be a pointer that is 
 // destination of type [goja.Value] receives the value itself. An error of the conversion is an [*Error]. Decode must run on the
 // engine's goroutine.
 func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
-	target := reflect.ValueOf(dst)
-	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return errDestination
-	}
-	return (&decoder{vm: vm}).run(v, target.Elem())
+	return (&decoder{vm: vm}).decode(v, dst)
 }
 
 // DecodeModule is Decode for the exports of a module. It ignores exports without a field. But an export whose name resembles a
 // field that the module does not export is an error.
 func DecodeModule(vm *goja.Runtime, exports goja.Value, dst any) error {
-	target := reflect.ValueOf(dst)
-	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return errDestination
-	}
-	return (&decoder{vm: vm, module: true}).run(exports, target.Elem())
+	return (&decoder{vm: vm, module: true}).decode(exports, dst)
 }
 
 // DecodeSome is DecodeModule without errors for missing properties: other sources may have the values.
 func DecodeSome(vm *goja.Runtime, exports goja.Value, dst any) error {
-	target := reflect.ValueOf(dst)
-	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return errDestination
-	}
-	return (&decoder{vm: vm, module: true, some: true}).run(exports, target.Elem())
+	return (&decoder{vm: vm, module: true, some: true}).decode(exports, dst)
 }
 
 // DecodeApart is Decode for a destination whose pointers others hold. It replaces them by pointers to copies.
 func DecodeApart(vm *goja.Runtime, v goja.Value, dst any) error {
-	target := reflect.ValueOf(dst)
-	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return errDestination
-	}
-	return (&decoder{vm: vm, apart: true}).run(v, target.Elem())
+	return (&decoder{vm: vm, apart: true}).decode(v, dst)
 }
+
+// DecodeExactly is Decode that keeps undefined apart from null: a variable of type any receives [Undefined] for it.
+func DecodeExactly(vm *goja.Runtime, v goja.Value, dst any) error {
+	return (&decoder{vm: vm, exact: true}).decode(v, dst)
+}
+
+// Undefined stands for the value undefined.
+type Undefined struct{}
+
+// String returns "undefined".
+func (Undefined) String() string { return "undefined" }
 
 type decoder struct {
 	vm     *goja.Runtime
@@ -75,7 +70,17 @@ type decoder struct {
 	module bool // the value is a module's exports object
 	some   bool // properties may be missing
 	apart  bool // pointers in the destination are replaced: others may hold them
+	exact  bool // undefined is not null
 	during bool // the value is used only during a call of the script, so a function may be called
+}
+
+// decode decodes a value to the variable that dst points to.
+func (d *decoder) decode(v goja.Value, dst any) error {
+	target := reflect.ValueOf(dst)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return errDestination
+	}
+	return d.run(v, target.Elem())
 }
 
 // run decodes a value within a call of the interpreter, which returns exceptions and interrupts of getters as errors.
@@ -127,15 +132,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 		return d.value(v, dst.Elem(), at)
 	case t.Kind() == reflect.Interface && t.NumMethod() == 0:
-		if missing {
-			dst.SetZero()
-			return nil
-		}
-		x, err := d.anything(v, at)
-		if err == nil && x != nil {
-			dst.Set(reflect.ValueOf(x))
-		}
-		return err
+		return d.untyped(v, dst, at)
 	case missing:
 		return at.misfit(t, v)
 	case t == typeDuration:
@@ -294,6 +291,23 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 		return at.fail("%v", err)
 	}
 	return nil
+}
+
+// untyped decodes a value to a variable of type any.
+func (d *decoder) untyped(v goja.Value, dst reflect.Value, at *path) *Error {
+	switch {
+	case v != nil && goja.IsNull(v), !d.exact && (v == nil || goja.IsUndefined(v)):
+		dst.SetZero()
+		return nil
+	case v == nil || goja.IsUndefined(v):
+		dst.Set(reflect.ValueOf(Undefined{}))
+		return nil
+	}
+	x, err := d.anything(v, at)
+	if err == nil && x != nil {
+		dst.Set(reflect.ValueOf(x))
+	}
+	return err
 }
 
 // list accepts an array, a typed array or a Set, and for a []byte also an ArrayBuffer.

@@ -102,24 +102,14 @@ func incomparable(name string, v goja.Value, err error) error {
 // plain returns a copy of a value as maps, lists and primitive values.
 func (m *module) plain(v goja.Value) (any, error) {
 	var x any
-	if v != nil && goja.IsUndefined(v) {
-		return undefined{}, nil
-	}
-	if err := convert.Decode(m.VM(), v, &x); err != nil {
-		return nil, err
-	}
-	return x, nil
+	err := convert.DecodeExactly(m.VM(), v, &x)
+	return x, err
 }
 
 var (
 	typeTime = reflect.TypeFor[time.Time]()
 	typeMap  = reflect.TypeFor[[][2]any]() // that goja exports a Map as
 )
-
-// undefined is the value undefined, which is not null.
-type undefined struct{}
-
-func (undefined) String() string { return "undefined" }
 
 // difference describes the first difference of two values, or returns nil. at is the path to them.
 func difference(at string, got, want any, tolerance float64) error {
@@ -514,7 +504,7 @@ func numbers(x any) any {
 		}
 		return all
 	}
-	if _, ok := x.(undefined); ok {
+	if _, ok := x.(convert.Undefined); ok {
 		return nil
 	}
 	return x
