@@ -17,7 +17,7 @@ func parts() []method {
 			"(...axesAndValues: [...(readonly (number | null | undefined)[] | number | null)[], Buffer | ArrayLike<any> | number | bigint | boolean]): this"), run: setSlice},
 		{Entry: bindings.NewMethod("split", "Returns an array of copies of the parts of an axis, 0 by default. For a number the parts are equal; another number than a divisor of the extent is an error. For indices, the first part begins at 0 and each further one at an index. Negative indices count from the end.", "(parts: number | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>[]"),
 			options: []string{"axis"}, run: split},
-		{Entry: bindings.NewMethod("repeat", "Returns each element a number of times in a row, along an axis. Without one the order is row-major, and the result has one dimension.", "(count: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+		{Entry: bindings.NewMethod("repeat", "Returns count copies of each element, which follow each other along an axis. Without an axis the order is row-major, and the result has one dimension.", "(count: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				n, axis := c.integer("the count", c.arg(0)), c.axis(1, array.All)

@@ -145,7 +145,7 @@ func kernelClassEntries() []bindings.Entry {
 			bindings.NewMethod("address", "Returns the address of a function or variable on a device, by default the best one that can load the library, for pointers in structs. It is valid until the library is unregistered. Without the permission for native code it throws permission-denied.", "(name: string, device?: Device): bigint"),
 			bindings.NewMethod("unregister", "Returns a promise that is fulfilled after the library's launches have completed and its images are unloaded.", "(): Promise<void>"),
 			bindings.NewProperty("label", "string", "The name in errors and tables."),
-			bindings.NewProperty("images", "ImageInfo[]", "The images, each with every device's decision to use it or not, and the reason of a refusal. Reading the property loads every plugin."),
+			bindings.NewProperty("images", "ImageInfo[]", "The images, each with every device's decision to use it or not, and the reason of a refusal. Reading the property loads every configured plugin."),
 			bindings.NewProperty("entries", "EntryInfo[]", "The entries of the host program's offload table: kernels, declare target variables, and functions of indirect clauses. A bare container has none."),
 			bindings.NewProperty("kernels", "string[]", "The names of the kernels in the image for the best device that can load the library."),
 			bindings.NewMethod("[Symbol.asyncDispose]", "Unregisters the library when an await using declaration goes out of scope.", "(): Promise<void>"),
