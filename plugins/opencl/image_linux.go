@@ -245,6 +245,10 @@ func (o *kernelObject) describe(d *device, name string) error {
 	}
 	o.info = offload.KernelInfo{Name: name, ObservesGroup: true, GroupItems: d.lib.MaxGroup(o.handle, d.handle),
 		SharedBytes: int(d.lib.WorkGroup(o.handle, d.handle, cl.KernelLocalBytes)[0])}
+	if limit := d.Info().Limits.SharedBytes; o.info.SharedBytes > limit {
+		return offload.Errorf(offload.Unsupported, "kernel", "the kernel's local variables take %d bytes, more than the %d of the device", o.info.SharedBytes, limit).On(d.ID, name).
+			WithHint("declare smaller local arrays")
+	}
 	for axis, n := range d.lib.WorkGroup(o.handle, d.handle, cl.RequiredWorkGroup) {
 		o.fixed[axis] = int(n)
 	}

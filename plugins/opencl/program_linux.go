@@ -137,6 +137,10 @@ func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
 		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.ID, k.Info().Name).
 			WithHint("f32 divisions and roots are exact only by way of f64; Math.fast has approximations")
 	}
+	if n, limit := l.IR.ABI().SharedBytes, d.Info().Limits.SharedBytes; n > limit {
+		return offload.Errorf(offload.Unsupported, "compile", "the kernel's shared arrays take %d bytes, more than the %d of the device", n, limit).On(d.ID, k.Info().Name).
+			WithHint("declare smaller arrays with g.shared; group operations such as g.reduce take some of this memory, too")
+	}
 	var log string
 	options := "-cl-std=CL1.2" + d.rounded + d.options
 	if v.Code.flat {
