@@ -108,7 +108,11 @@ func (l *list) number(v goja.Value, depth int) {
 // operandOr reads an operand like element, or makes a buffer of an array of numbers. done frees that buffer.
 func (c *call) operandOr(what string, v goja.Value, t ir.Type) (o array.Operand, done func()) {
 	if _, ok := c.isList(v); !ok || c.err != nil {
-		return c.element(strings.TrimSuffix(what, "s"), v, t), func() {}
+		what = strings.TrimSuffix(what, "s")
+		if o = c.element(what, v, t); c.err == nil && (t == ir.F16 || t == ir.BF16) && goja.IsNumber(v) {
+			o = array.Operand{Type: t.Value(), Bits: array.ValueBits(t, c.bits(what, t, v))} // rounded once, as fill does
+		}
+		return o, func() {}
 	}
 	a, err := c.listed(what, t, v)
 	if err != nil {

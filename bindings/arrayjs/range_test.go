@@ -1,6 +1,7 @@
 package arrayjs_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/plugins/cpu"
@@ -22,6 +23,27 @@ for (const [type, from, to] of [[f16, 5, 6], [f16, 1, odd], [bf16, 5, 6], [bf16,
 console.log(wrong, (await d.random(bf16, 2, { from: 1, to: odd, seed: 1 }).read()).join(), (await d.random(f32, 2, { from: 7, to: 7 }).read()).join())`)
 		if got != "0 1,1 7,7\n" {
 			t.Errorf("%s: %s", p.name, got)
+		}
+	}
+}
+
+// TestStoredNumbersAreRoundedOnce stores numbers that lie just beside the middle of two elements, which f32 does not hold.
+func TestStoredNumbersAreRoundedOnce(t *testing.T) {
+	for _, p := range places(t) {
+		got := run(t, p, `
+import { device, f16, bf16 } from 'offload'
+const d = device('`+p.device+`')
+for (const [type, v] of [[f16, 1 + 2 ** -11 + 2 ** -40], [bf16, 1 + 2 ** -8 + 2 ** -40], [f16, 2 ** -25 + 2 ** -60], [f16, 65520 - 2 ** -20]]) {
+  const x = () => d.zeros(type, 1)
+  const list = [x().fill(v), x().setSlice([0, 1], v), x().setSlice(0, [v]), x().put([0], v), x().put([0], [v])]
+  console.log((await Promise.all(list.map(async b => (await b.read())[0]))).join())
+}`)
+		want := ""
+		for _, number := range []string{"1.0009765625", "1.0078125", "5.960464477539063e-8", "65504"} {
+			want += strings.Repeat(number+",", 4) + number + "\n"
+		}
+		if got != want {
+			t.Errorf("%s: got\n%swant\n%s", p.name, got, want)
 		}
 	}
 }
