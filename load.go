@@ -72,10 +72,10 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 		}
 		for _, err := range f.Check(to) {
 			if from == "" {
-				failed = append(failed, unset(f, sources, fmt.Sprintf("the default of %s %v", f.Name(), err)))
+				failed = append(failed, unset(f, sources, fmt.Sprintf("the default of %v", err)))
 				continue
 			}
-			failed = append(failed, fmt.Errorf("%s: %s %w", from, f.Name(), err))
+			failed = append(failed, fmt.Errorf("%s: %w", from, err))
 		}
 	}
 	if own, ok := any(&s.Value).(interface{ Check() error }); ok && len(failed) == 0 { // values that fit by themselves

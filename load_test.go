@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/config/files"
 )
 
 type service struct {
@@ -615,5 +617,62 @@ func TestCapitals(t *testing.T) {
 	s, err = orepl.Load(t.Context(), settings{}, orepl.FromScript(e, write(t, "s.js", "export const limit = 2n ** 64n, bare = -9n")))
 	if err != nil || s.Value.Limit.BitLen() != 65 || s.Value.Bare.Int64() != -9 {
 		t.Error(s, err)
+	}
+}
+
+// TestRulesOfParts checks that the rules of structs in lists and maps apply, that a wrong one is an error, and that the schema has them.
+func TestRulesOfParts(t *testing.T) {
+	type stage struct {
+		Name  string `check:"len=1..4"`
+		Inner struct {
+			Radius *int `check:"max=9"`
+		}
+		Next  *stage
+		Token orepl.Secret `check:"len=4"`
+	}
+	type parts struct {
+		Stages []stage
+		Named  map[string][]*stage
+		Hidden []stage `orepl:"hidden,secret"`
+	}
+	load := func(defaults parts, text string) error {
+		_, err := orepl.Load(t.Context(), defaults, orepl.FromValues(files.Read(fstest.MapFS{"s.json": {Data: []byte(text)}}, "s.json")))
+		return err
+	}
+	const part = `{"name": "a", "token": "abcd", "inner": {"radius": 9}, "next": {"name": "b", "token": "abcd"}}`
+	if err := load(parts{}, `{"stages": [`+part+`], "named": {"x": [`+part+`, null]}, "hidden": [`+part+`]}`); err != nil {
+		t.Error(err)
+	}
+	err := load(parts{}, `{"stages": [`+part+`, {"name": "longer", "token": "no", "inner": {"radius": 10}, "next": {"token": "abcd"}}],
+"named": {"x": [{"name": "x", "token": "abcde"}]},
+"hidden": [{"name": "hunter2", "token": "abcd"}]}`)
+	want := `s.json: line 1: stages: element 1: name is "longer", which breaks the rule len=1..4
+s.json: line 1: stages: element 1: inner.radius is 10, which breaks the rule max=9
+s.json: line 1: stages: element 1: next: name is "", which breaks the rule len=1..4
+s.json: line 1: stages: element 1: token is (secret), which breaks the rule len=4
+s.json: line 2: named: x: element 0: token is (secret), which breaks the rule len=4
+s.json: line 3: hidden: element 0: name is (secret), which breaks the rule len=1..4`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	ring := &stage{Name: "ring"}
+	ring.Next = ring
+	if err := load(parts{Named: map[string][]*stage{"r": {ring}}}, "{}"); err == nil || !strings.Contains(err.Error(), "the default of named: r: element 0: token is (secret)") {
+		t.Errorf("a ring: %v", err)
+	}
+	type wrong struct {
+		List []struct {
+			N int `check:"least=1"`
+		}
+	}
+	if _, err := orepl.SettingsOf(wrong{}); err == nil || !strings.Contains(err.Error(), "the field list.n: the rule least=1: ") {
+		t.Errorf("a wrong rule: %v", err)
+	}
+	s, err := orepl.SettingsOf(parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if schema := string(s.Schema("")); strings.Count(schema, `"maxLength": 4`) < 4 || !strings.Contains(schema, `"maximum": 9`) {
+		t.Errorf("the schema %s", schema)
 	}
 }

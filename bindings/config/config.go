@@ -173,8 +173,13 @@ func fieldsOf(t reflect.Type, at place) ([]Field, error) {
 		f := Field{Path: inner.path, Type: of.Type, Doc: at.Tag.Get("doc"), Required: of.Required, Secret: inner.secret, index: inner.index}
 		f.Flag = !f.Secret && !convert.HoldsSecret(of.Type) || of.Flag
 		var err error
-		if f.Rules, err = parseRules(at.Tag.Get("check"), of.Type); err != nil {
+		if f.Rules, err = RulesOf(at.Tag.Get("check"), of.Type); err != nil {
 			return nil, fmt.Errorf("the field %s: %w", f.Name(), err)
+		}
+		if part := partOf(of.Type); part != nil && !slices.Contains(inner.above, part) {
+			if _, err := fieldsOf(part, inner); err != nil {
+				return nil, err
+			}
 		}
 		list = append(list, f)
 	}
@@ -437,12 +442,20 @@ type Rule struct {
 // String returns the rule as the tag writes it.
 func (r Rule) String() string { return r.Name + "=" + r.Value }
 
-// Check returns an error for each rule that the field's value breaks. A value that is absent or behind a nil pointer breaks
-// none.
+// Check returns an error for each rule that the field's value breaks, and that a struct in its lists and maps breaks; each begins
+// with the field's name. A value that is absent or behind a nil pointer breaks none.
 func (f *Field) Check(of reflect.Value) (broken []error) {
 	if f.isAbsent(of) {
 		return nil
 	}
+	for _, err := range f.check(of, map[any]bool{}) {
+		broken = append(broken, fmt.Errorf("%s%w", f.Name(), err))
+	}
+	return broken
+}
+
+// check is Check without the field's name. known has the pointers that were followed, which may form a ring.
+func (f *Field) check(of reflect.Value, known map[any]bool) (broken []error) {
 	v := f.Of(of)
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -452,10 +465,72 @@ func (f *Field) Check(of reflect.Value) (broken []error) {
 	}
 	for _, r := range f.Rules {
 		if !r.check(v) {
-			broken = append(broken, fmt.Errorf("is %s, which breaks the rule %s", f.Text(of), r))
+			broken = append(broken, fmt.Errorf(" is %s, which breaks the rule %s", f.Text(of), r))
+		}
+	}
+	return append(broken, checkParts(f.Of(of), f.Secret, known)...)
+}
+
+// checkParts returns the errors of the structs in a list or map, and of those behind its pointers.
+func checkParts(v reflect.Value, secret bool, known map[any]bool) (broken []error) {
+	within := func(name string, part reflect.Value) {
+		for _, err := range checkParts(part, secret, known) {
+			broken = append(broken, fmt.Errorf(": %s%w", name, err))
+		}
+	}
+	switch {
+	case partOf(v.Type()) == nil:
+	case v.Kind() == reflect.Pointer && !v.IsNil() && !known[v.Interface()]:
+		known[v.Interface()] = true
+		return checkParts(v.Elem(), secret, known)
+	case v.Kind() == reflect.Slice, v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			within(fmt.Sprintf("element %d", i), v.Index(i))
+		}
+	case v.Kind() == reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		for _, key := range keys {
+			name := fmt.Sprint(key)
+			if secret {
+				name = "an element"
+			}
+			within(name, v.MapIndex(key))
+		}
+	case v.Kind() == reflect.Struct:
+		fields, _ := Fields(v.Type()) // whose rules fieldsOf has parsed
+		of := reflect.New(v.Type()).Elem()
+		of.Set(v)
+		for i := range fields {
+			f := &fields[i]
+			if f.Secret = f.Secret || secret; f.isAbsent(of) {
+				continue
+			}
+			for _, err := range f.check(of, known) {
+				broken = append(broken, fmt.Errorf(": %s%w", f.Name(), err))
+			}
 		}
 	}
 	return broken
+}
+
+// partOf returns the struct of settings that is, or is behind the pointers, lists and maps of, a type, or else nil.
+func partOf(t reflect.Type) reflect.Type {
+	for above := []reflect.Type{}; !slices.Contains(above, t); t = t.Elem() { // a type such as []T may be T
+		above = append(above, t)
+		switch {
+		case isGroup(t) && len(convert.Fields(t)) > 0:
+			return t
+		case reflect.PointerTo(t).Implements(typeText):
+			return nil
+		}
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 // Tag returns the rules as the tag writes them.
@@ -467,7 +542,8 @@ func (f *Field) Tag() string {
 	return strings.Join(list, " ")
 }
 
-func parseRules(tag string, t reflect.Type) ([]Rule, error) {
+// RulesOf returns the rules of a field with a tag check:"…" and a type.
+func RulesOf(tag string, t reflect.Type) ([]Rule, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

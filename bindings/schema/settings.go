@@ -174,8 +174,12 @@ func typed(t reflect.Type, secret bool, above map[reflect.Type]bool) *node {
 		defer delete(above, t)
 		whole := group()
 		for _, f := range convert.Fields(t) {
-			one := typed(f.Type, secret || f.Secret, above)
-			one.Description = t.FieldByIndex(f.Index).Tag.Get("doc")
+			one, tag := typed(f.Type, secret || f.Secret, above), t.FieldByIndex(f.Index).Tag
+			one.Description = tag.Get("doc")
+			rules, _ := config.RulesOf(tag.Get("check"), f.Type) // config.Fields has returned errors
+			for _, r := range rules {
+				one.restrict(r, f.Type)
+			}
 			whole.add(f.Name, one, f.Required)
 		}
 		whole.WriteOnly = n.WriteOnly
