@@ -1,16 +1,20 @@
 package convert
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
 // typeSecret is the interface of secrets: texts that only their method Reveal returns.
 var typeSecret = reflect.TypeFor[interface{ Reveal() string }]()
 
 // IsSecret reports whether values of a type are texts with a method Reveal, or pointers to such texts, lists or maps of them.
 func IsSecret(t reflect.Type) bool {
-	for {
+	for above := []reflect.Type{}; !slices.Contains(above, t); { // a type such as []T may be T
 		if t.Implements(typeSecret) {
 			return true
 		}
+		above = append(above, t)
 		switch t.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 			t = t.Elem()
@@ -18,6 +22,7 @@ func IsSecret(t reflect.Type) bool {
 			return false
 		}
 	}
+	return false
 }
 
 // HoldsSecret reports whether a part of a type's values is secret, by its type or by the tag of its field. The code around such

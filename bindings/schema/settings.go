@@ -135,14 +135,19 @@ func (n *node) group(name string) *node {
 	return one
 }
 
-// typed returns the schema of a Go type. above has the structs around it. The schema of a struct within itself, and of types
-// that settings cannot have, accepts every value.
+// typed returns the schema of a Go type. above has the types around it. The schema of a type within itself, and of types that
+// settings cannot have, accepts every value.
 func typed(t reflect.Type, secret bool, above map[reflect.Type]bool) *node {
 	n := &node{WriteOnly: secret || convert.IsSecret(t)}
 	pointer := t.Kind() == reflect.Pointer
 	if pointer {
 		t = t.Elem()
 	}
+	if above[t] {
+		return n
+	}
+	above[t] = true
+	defer delete(above, t)
 	switch kind := t.Kind(); {
 	case t == typeDuration:
 		n.Type, n.Pattern = "string", durationPattern
@@ -169,9 +174,7 @@ func typed(t reflect.Type, secret bool, above map[reflect.Type]bool) *node {
 		}
 	case kind == reflect.Map:
 		n.Type, n.Additional = "object", typed(t.Elem(), secret, above)
-	case kind == reflect.Struct && !above[t]:
-		above[t] = true
-		defer delete(above, t)
+	case kind == reflect.Struct:
 		whole := group()
 		for _, f := range convert.Fields(t) {
 			one, tag := typed(f.Type, secret || f.Secret, above), t.FieldByIndex(f.Index).Tag
@@ -387,7 +390,13 @@ func scriptType(f *config.Field) string {
 	return scriptTypeOf(f.Type, map[reflect.Type]bool{})
 }
 
+// scriptTypeOf returns the TypeScript type of a Go type. above has the types around it. A type within itself is any.
 func scriptTypeOf(t reflect.Type, above map[reflect.Type]bool) string {
+	if above[t] {
+		return "any"
+	}
+	above[t] = true
+	defer delete(above, t)
 	switch kind := t.Kind(); {
 	case t == typeDuration:
 		return "string | number"
@@ -409,9 +418,7 @@ func scriptTypeOf(t reflect.Type, above map[reflect.Type]bool) string {
 		return "readonly (" + scriptTypeOf(t.Elem(), above) + ")[]"
 	case kind == reflect.Map:
 		return "Record<string, " + scriptTypeOf(t.Elem(), above) + ">"
-	case kind == reflect.Struct && !above[t]:
-		above[t] = true
-		defer delete(above, t)
+	case kind == reflect.Struct:
 		var list []string
 		for _, f := range convert.Fields(t) {
 			mark := "?"

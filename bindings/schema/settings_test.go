@@ -275,3 +275,32 @@ func TestSettingsTexts(t *testing.T) {
 		t.Errorf("%s", property)
 	}
 }
+
+// A tree is a list of lists, and a table a map of maps.
+type (
+	tree  []tree
+	table map[string]table
+)
+
+// TestSettingsOfRecursiveTypes describes and loads settings whose types hold themselves.
+func TestSettingsOfRecursiveTypes(t *testing.T) {
+	type recursive struct {
+		Tree  tree `check:"len=0..2"`
+		Table table
+		Next  *struct{ Trees []*tree }
+	}
+	s, err := orepl.SettingsOf(recursive{Tree: tree{{}}, Table: table{"a": {}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"schema": string(s.Schema("T")), "TypeScript": s.TypeScript("T"), "Markdown": s.Markdown(), "text": s.String()} {
+		if !strings.Contains(strings.ToLower(text), "table") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	values, err := files.Parse(".json", []byte(`{"tree": [[[]]], "table": {"a": {"b": {}}}}`))
+	loaded, failed := orepl.Load(t.Context(), recursive{}, orepl.FromValues("f.json", values, err))
+	if failed != nil || len(loaded.Value.Tree[0]) != 1 || loaded.Value.Table["a"]["b"] == nil {
+		t.Errorf("%+v: %v", loaded, failed)
+	}
+}
