@@ -25,7 +25,7 @@ func constructors() []constructor {
 			run: func(c *call) (array.Array, error) { return c.filled(3, c.arg(2)) }},
 		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in a diagonal and zeros elsewhere. The diagonal begins at column k, by default 0, or at row −k for a negative k. The default of columns is rows.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions & { k?: number }): Buffer<T, 2>", "<T>(type: Type<T>, rows: number, options: ArrayOptions & { k?: number }): Buffer<T, 2>"),
 			options: []string{"k"}, run: (*call).eye},
-		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step, for i = 0, 1, …, that are below to, or above it for a negative step. The default step is 1. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
+		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step, for i = 0, 1, …, that are below to, or above it for a negative step. Rounding may add one that is not. The default step is 1. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
 			run: (*call).arange},
 		{Entry: bindings.NewMethod("linspace", "Returns count numbers of a float type at equal distances, of which the first is from and the last is to. A count of 1 is from alone.", "<T>(type: Type<T>, from: number, to: number, count: number, options?: ArrayOptions): Buffer<T, 1>"),
 			run: func(c *call) (array.Array, error) {

@@ -52,7 +52,7 @@ func scans() []method {
 		spread("std", "Computes the standard deviation, the square root of the variance, in the types of mean.", (*array.Run).Std),
 		scan("cumsum", "Returns the cumulative sums, in the types of sum: each includes the element at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", (*array.Run).CumSum),
 		scan("cumprod", "Returns the cumulative products, in the types of sum: each includes the element at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", (*array.Run).CumProd),
-		{Entry: bindings.NewMethod("scan", "Returns the inclusive scan by an associative function, in the type of the elements: each result combines the elements up to and including the one at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+		{Entry: bindings.NewMethod("scan", "Returns the inclusive scan by an associative function, in the type that kernels compute with: each result, of the elements' type, combines the elements up to and including the one at its place. The order is along an axis. Without one it is row-major, and the result has one dimension.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
 				fn, axis := c.function(c.arg(0), "x.scan((a, b) => Math.max(a, b))"), c.axis(1, array.All)

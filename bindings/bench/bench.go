@@ -27,7 +27,7 @@ const types = `interface BenchOptions {
   repeats?: number
   /** The time for the samples in milliseconds, in place of a number of samples. At least five are taken. */
   time?: number
-  /** Take more samples, up to 20 times repeats or until time has passed, until the 95 % interval is within this share of the median on either side: 0.01 is 1 %. */
+  /** Take samples until the 95 % interval is at most twice this share of the median wide: 0.01 is 1 %. They end at 20 times repeats, or when time has passed. */
   precision?: number
   /** The minimum time of a sample in milliseconds, which determines the number of calls per sample. Default: 1. */
   minTime?: number
@@ -132,7 +132,7 @@ interface BenchComparison {
 interface BenchSettings {
   /** The options of these names. */
   time?: number; precision?: number; noise?: number
-  /** Take at most 9 samples of at least 0.2 ms, after one warm-up call. */
+  /** Limit repeats to 9, minTime to 0.2 ms, and warmup to 1. */
   quick?: boolean
   /** A regular expression that names of benchmarks must match. */
   filter?: string
@@ -167,7 +167,7 @@ func Module() bindings.Module {
 					"import { compare } from 'bench'\nconst { twice } = await compare('sum', {\n  once: () => { let s = 0; for (let i = 0; i < 1000; i++) s += i },\n  twice: () => { let s = 0; for (let i = 0; i < 2000; i++) s += i },\n}, { repeats: 15 })\nconsole.log(twice.against?.verdict)",
 					"<V extends string>(name: string, variants: Record<V, () => unknown>, options?: BenchOptions): Promise<Record<V, BenchResult>>"),
 				bindings.NewFunction("powers", "Returns the first value times the powers of a base, by default 2, up to a last value: powers(1024, 8192) is 1024, 2048, 4096, 8192. If the first value is an integer, the others are rounded to integers, each of which occurs once: powers(1, 10, 1.5) is 1, 2, 3, 5, 8.", "", "(from: number, to: number, base?: number): number[]"),
-				bindings.NewFunction("linear", "Returns the numbers from + i * step, for i = 0, 1, …, that are at most to. The default step is 1.", "", "(from: number, to: number, step?: number): number[]"),
+				bindings.NewFunction("linear", "Returns the numbers from + i * step, for i = 0, 1, …, that are at most to, or exceed it only by rounding. The default step is 1.", "", "(from: number, to: number, step?: number): number[]"),
 				bindings.NewFunction("curves", "Returns a value of each row of a sweep, by default the median, as series over an axis, in the form of plot's arguments. There is a series for each combination of the other parameters and the variant. Missing values are NaN, and a value that no measured row has is an error. For the median and for rates, error has the ends of the 95 % intervals.",
 					"import { sweep, curves, powers } from 'bench'\nimport { plot } from 'plot'\nconst rows = await sweep('count', { axes: { n: powers(64, 256) }, run: (_, { n }) => { for (let i = 0; i < n; i++); }, repeats: 3 })\nconst { x, series, error } = curves(rows, 'n')\nplot(series, { x, error, log: 'xy', yLabel: 'ms' })",
 					"(rows: readonly BenchResult[], axis: string, value?: 'median' | 'low' | 'high' | 'least' | 'most' | 'deviation' | 'samples' | 'batch' | 'gigabytesPerSecond' | 'gigaflops' | 'roofline'): { x: any[]; series: Record<string, number[]>; error?: Record<string, { low: number[]; high: number[] }> }"),

@@ -30,11 +30,11 @@ interface PlotOptions {
   labels?: readonly string[]
   /** The number of bins of a histogram. Default: by the rule of Freedman and Diaconis. */
   bins?: number
-  /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. Rates that are NaN draw nothing. */
+  /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. If both rates are NaN, nothing is drawn. */
   roof?: { gigabytesPerSecond: number; gigaflops: number }
   /** The axes with a logarithmic scale, on which values that are not positive are an error. */
   log?: 'x' | 'y' | 'xy'
-  /** The limits of the value axis. Default: the extremes of the values or round numbers near them; bars also include 0. */
+  /** The limits of the value axis. Default: the extremes of the values or round numbers near them; bars on a linear axis also include 0. */
   low?: number; high?: number
   /** The uncertainty of the values, drawn as error bars: a number for each value is the length up and down; low and high are the ends. Several series have an object with one of these for each name. Text shows it for bars only. */
   error?: PlotError | Record<string, PlotError | number>

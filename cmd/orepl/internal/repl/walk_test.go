@@ -172,7 +172,7 @@ Promises are awaited at the top level, and `+"`import`"+` works.`, func() {
 
 func (w *walk) devices() {
 	w.part("Devices, buffers, kernels", `
-The names of the module 'offload' are global. Printing a buffer copies only the values that are shown. A buffer of two
+The names of the module 'offload' are global. Printing a large buffer copies only some of its values. A buffer of two
 dimensions is printed as a matrix, without its middle if it is large. A launch warns if a variable that its kernel captured has
 changed since the kernel was compiled, or a field or element of a captured object.`, func() {
 		w.expect("", "const dev = device('cpu')")
