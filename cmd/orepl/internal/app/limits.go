@@ -33,7 +33,7 @@ func (inv *invocation) limits() *limitFlags {
 	f := inv.flags
 	f.DurationVar(&l.timeout, "timeout", 0, "end the script after this `time`, such as 30s")
 	f.UintVar(&l.memory, "memory", 0, "end the script when its heap exceeds this many `MiB`")
-	f.IntVar(&l.callDepth, "max-call-depth", 0, "nest no more than this `number` of calls; 10000 unless given")
+	f.IntVar(&l.callDepth, "max-call-depth", 0, "nest no more than this `number` of calls; without it 10000, or 2000 with --timeout, --memory or --max-iterations")
 	f.Uint64Var(&l.iterations, "max-iterations", 0, "end the script when its loops ran this `number` of times, all together")
 	f.UintVar(&l.deviceMemory, "max-device-memory", 0, "let the script hold no more than this many `MiB` in buffers")
 	f.Uint64Var(&l.launches, "max-launches", 0, "let the script launch no more than this `number` of kernels")
