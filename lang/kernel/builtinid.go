@@ -18,7 +18,7 @@ const (
 	groupSizeObject
 	groupsObject
 
-	// Objects with functions.
+	// Objects with functions, and the function Boolean.
 	reduceObject
 	scanObject
 	subgroupObject

@@ -522,8 +522,8 @@ func (c *compiler) storeObject(p *place, v value, target, at syntax.Span) {
 	}
 }
 
-// storeAny stores a scalar, a record, or the elements of an array or of [a, b]. It reports another number of elements than that
-// of p as an error.
+// storeAny stores a scalar, a record, or the elements of an array or of [a, b]. It reports a value of another shape than that of
+// p as an error.
 func (c *compiler) storeAny(p *place, v value, target, at syntax.Span) {
 	if p.left == 0 {
 		c.store(p, v, target, at)

@@ -99,7 +99,8 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string,
 	return text + "\t# run by the interpreter\n", nil
 }
 
-// listCode returns the code that launches with these groups run, after the text head. describe returns the source line of a site, or "".
+// listCode returns the code that launches with these groups run, after the text head. Without groups, it lists typical launches.
+// describe returns the source line of a site, or "".
 func listCode(head string, p *spmd.Program, groups []Group, describe func(site int) string) (string, error) {
 	oneGang := p.OneGangGroups()
 	if len(groups) == 0 && len(oneGang) > 0 {

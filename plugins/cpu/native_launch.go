@@ -22,8 +22,8 @@ import (
 // guessedCost is the assumed nanoseconds per item before the first launch was measured.
 const guessedCost = 2
 
-// rangeItems divides the length of each range that the device chooses, except the last of a launch. Adjacent calls then write
-// different cache lines.
+// rangeItems divides the length of each range that the device chooses without a group size, except the last of a launch.
+// Adjacent calls then mostly write different cache lines.
 const rangeItems = 64
 
 // callerAtHand is the caller that a launch object keeps between launches; both fields are nil if it keeps none. Unloading the

@@ -18,7 +18,7 @@ import (
 	rpchost "github.com/orepl/orepl/runtime/rpc/host"
 )
 
-// Names of kernels/include/orepl_rpc.h.
+// Names of kernels/include/orepl_rpc.h, and the client of LLVM 19 and before.
 const (
 	channelSymbol = "orepl_rpc_channel" // a pointer to the channel
 	enterSymbol   = "orepl_rpc_enter"   // a function that sets the launch number of the calling thread

@@ -42,7 +42,7 @@ const (
 	Ne      // T T → bool; true for NaN
 	Lt      // T T → bool, ints and floats
 	Le      // T T → bool, ints and floats
-	Convert // S → T, to the nearest value, ties to even: all types to floats, bool and ints to 64-bit ints, bool to 32-bit ints, T to T
+	Convert // S → T: any type to the nearest float, ties to even; bool and ints extended to 64 bits; bool to 32-bit ints; T to T
 	Sat     // S → T: float to int, truncated and saturating; NaN becomes 0
 	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities become 0
 	Bitcast // S → T of the same size, except bool: same bits, canonical for NaN

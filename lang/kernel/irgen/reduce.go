@@ -79,7 +79,8 @@ func zeros(k *ir.Kernel, values []*ir.Value) (list []*ir.Instr, with map[*ir.Val
 	return list, with
 }
 
-// replaceByZero removes an instruction and replaces its used results by constants.
+// replaceByZero removes an instruction and replaces its used results by zeros. It returns false, without a change, for terminators,
+// items and used zero constants.
 func replaceByZero(k *ir.Kernel, n int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]

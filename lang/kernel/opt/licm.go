@@ -75,7 +75,7 @@ func (h *licm) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
 	return true
 }
 
-// block moves invariant instructions of the block's loops before the loops, innermost loops first.
+// block moves the instructions that can leave the block's loops before the loops, innermost loops first.
 func (h *licm) block(b *ir.Block) {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	for _, in := range b.Instrs {

@@ -15,8 +15,8 @@ type Argument struct {
 	Dims    []int32 // extents of a buffer, outermost first
 }
 
-// maxBlock is the maximum size of the argument block, in bytes, that all drivers support. Source: PTX ISA, section on kernel
-// parameters.
+// maxBlock is the maximum size of the argument block, in bytes: the limit of drivers before CUDA 12.1. Source: CUDA C++
+// Programming Guide, section on function parameters.
 const maxBlock = 4096
 
 // checkBlock returns an error if the argument block of a kernel is too large.

@@ -6,8 +6,8 @@
 //
 // # Design
 //
-// On NVIDIA's processors every f32 operation that yields NaN yields the bits 0x7fffffff. As a signed integer that is above
-// all floats, so one min.s32 with 0x7fc00000 makes it canonical.
+// On NVIDIA's processors f32 arithmetic that yields NaN yields the bits 0x7fffffff. As a signed integer that is above all
+// other floats, so one min.s32 with 0x7fc00000 makes it canonical.
 //
 // Counted loops are unrolled before lowering, since ptxas cannot unroll across a poll of the stop word.
 package ptx

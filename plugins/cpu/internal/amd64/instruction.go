@@ -399,7 +399,7 @@ func (in *instruction) swapped(f *form) bool {
 	return in.args[lay.rm].reg&8 != 0 && in.args[lay.reg].reg&8 == 0
 }
 
-// memBytes returns the bytes of the memory operand by the form, after broadcasting; 0 if the form accepts several sizes.
+// memBytes returns the bytes of the memory operand by the form, after broadcasting; 0 if the form sets no size.
 func (in *instruction) memBytes() int {
 	k := kMem
 	for j := range in.form.args[:in.n] {

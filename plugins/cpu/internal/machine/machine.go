@@ -80,7 +80,7 @@ func level() string {
 	return "-v4"
 }
 
-// VectorBits returns the width in bits of the widest vectors of integers and floats, 0 if it is unknown.
+// VectorBits returns the width in bits of the widest vectors of integers and floats, 0 if it is unknown. It ignores Arm's SVE.
 func VectorBits() int {
 	switch {
 	case cpu.X86.HasAVX512F:

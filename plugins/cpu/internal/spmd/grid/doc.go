@@ -17,8 +17,8 @@
 // so groups read pages from end to end. One test of the greatest counter covers a round of all gangs, whose counters follow from one
 // register. Counters in the frames would be a fifth cache line for a gang that carries four vectors.
 //
-// A loop whose gangs share a counter is a sweep. A sweep that loads one row on Zen has rounds of two iterations, which prefetch the
-// next round. Rounds of eight, with the processor's own prefetches only, were 5 to 20 % slower. With two rows, as in dot products,
+// A loop whose gangs share a counter is a sweep. A short sweep that loads one row on Zen has rounds of two iterations, which prefetch
+// the next round. Rounds of eight, with the processor's own prefetches only, were 5 to 20 % slower. With two rows, as in dot products,
 // rounds of two were 10 % slower while the memory was idle. Batches of 64 groups made dot products 3 % faster, but needed half a
 // megabyte of frames.
 //

@@ -179,7 +179,7 @@ func (g *Gang) wrapFloat(v []vcode.Reg, from, to ir.Type, n int, uniform bool) [
 	}
 	c := func(x float64) vcode.Reg { return g.Constant(ir.FloatBits(ir.F64, x), 8) }
 	wide = g.Map(wide, func(d, a vcode.Reg) {
-		// Subtract multiples of 2^64, then once more for a result within ±2^63. All steps are exact.
+		// Subtract multiples of 2^64, then once more for a result within ±2^63. The differences are exact.
 		q, rest := g.NewVec(), g.NewVec()
 		g.Op2(amd64.VMULPD, q, a, c(math.Ldexp(1, -64)), 8)
 		g.Def(amd64.VRNDSCALEPD, q.Z(), q.Z(), vcode.Imm(11))

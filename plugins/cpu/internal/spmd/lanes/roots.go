@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Bounds of the operands, as bits, for which no Newton step underflows: from the minimum up to infinity.
+// Bounds of the operands, as bits, for which no Newton step underflows: from the minimum to below infinity.
 const (
 	LeastStepped = 0x10000000 // 2^-95
 	Infinity32   = 0x7f800000

@@ -316,7 +316,7 @@ func (l *Addresses) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
 func (l *Addresses) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
 
 // setDisp sets the displacement of an address. If disp or disp+span exceeds 32 bits, disp is added to the base instead. That
-// occurs for constant indices far out of bounds, whose check fails.
+// occurs for constant indices far out of bounds, whose check fails, and in buffers of 2 GiB or more.
 func (l *Addresses) setDisp(m *vcode.Mem, disp, span int64) {
 	if last := disp + span; int64(int32(disp)) == disp && int64(int32(last)) == last {
 		m.Disp = int32(disp)

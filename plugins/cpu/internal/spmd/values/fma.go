@@ -102,7 +102,7 @@ func (l *Lowering) accumulates(in *ir.Instr) bool {
 	return l.follows(last.Result(), first)
 }
 
-// dies reports whether v is varying and is not used after in. in is an instruction, and arg its operand: v or its negation.
+// dies estimates whether v is varying and is not used after in. in is an instruction, and arg its operand: v or its negation.
 func (l *Lowering) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false

@@ -84,7 +84,7 @@ func (l *Lowering) FromLane0(v *ir.Value, r vcode.Reg) []vcode.Reg {
 }
 
 // Followed allocates registers for the lane-0 values of affine loop parameters, and records them in l.Vals. It returns them by
-// index, 0 for other parameters. They are valid because all active lanes have run the same number of iterations. first has the
+// index, 0 for parameters without one. They are valid because all active lanes have run the same number of iterations. first has the
 // initial values that are in registers, and may be nil.
 func (l *Lowering) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
