@@ -360,7 +360,7 @@ func (c *call) buffer(what string, v goja.Value) array.Array {
 	return array.Array{Buffer: b.Buffer, Elem: b.Elem}
 }
 
-// buffers reads an array of buffers. For other values it sets the call's error and returns nil.
+// buffers reads an array of buffers. It sets the call's error for a value that is none, or has an element that is no buffer.
 func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" {

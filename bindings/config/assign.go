@@ -294,7 +294,7 @@ func assignGroup(v reflect.Value, values map[string]any, secret bool) error {
 // mostDigits bounds the length of numbers whose exponent is computed.
 const mostDigits = 40
 
-// integral returns the digits of a number that is an integer, also of 1e3 and 2.0, and the text of any other value.
+// integral returns the digits of a number that is an integer up to 1e100, also of 1e3 and 2.0, and written of any other value.
 func integral(value any) string {
 	switch x := value.(type) {
 	case float64:

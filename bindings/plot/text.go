@@ -351,8 +351,8 @@ func pad(s string, to int) string { return strings.Repeat(" ", max(to-columns.Of
 // shades are the characters of a heat map, from low to high.
 var shades = []rune(" ░▒▓█")
 
-// textHeat draws a matrix. Each cell shows the mean of a part of the matrix as a shade. It assumes cells twice as high as
-// wide.
+// textHeat draws a matrix. Each cell shows the mean of a part of the matrix as a shade, or ? for a part without finite values. It
+// assumes cells twice as high as wide.
 func (c *chart) textHeat(b *strings.Builder) {
 	width := min(c.width, 2*c.columns)
 	height := max(1, min(c.height*2, int(math.Round(float64(c.rows)/float64(c.columns)*float64(width)/2))))

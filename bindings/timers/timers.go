@@ -121,7 +121,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	return x.Done()
 }
 
-// milliseconds converts a script's delay to a duration. Invalid delays become 0, as in browsers.
+// milliseconds converts a script's delay to a duration, of at most 2^53 nanoseconds. Invalid delays become 0, as in browsers.
 func milliseconds(ms float64) time.Duration {
 	const most = float64(1<<53) / 1e6
 	if !(ms > 0) {

@@ -89,8 +89,8 @@ func (b *Bounds) visit(name string, n uint64) {
 // largeAllocation is the number of bytes, of one allocation or in sum, from which allocations check the heap first.
 const largeAllocation = 1 << 20
 
-// Allocate throws if a call would allocate more than the limits of time and memory allow, or than the machine has. Go ends a
-// process whose allocation fails.
+// Allocate throws if a call would allocate more than the limits of time and memory allow, or than the machine has. It looks at the
+// memory in use once per largeAllocation bytes. Go ends a process whose allocation fails.
 func (b *Bounds) Allocate(name string, n uint64) {
 	const hint = "work in smaller parts, or raise the memory limit"
 	if n > b.bytes {

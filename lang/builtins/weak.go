@@ -167,7 +167,7 @@ const weakText = `"use strict"; host => {
 	return { WeakRef, FinalizationRegistry }
 }`
 
-// symbolKeys lets symbols be keys of WeakMap and elements of WeakSet. They stay alive as long as the map.
+// symbolKeys lets holdable symbols be keys of WeakMap and elements of WeakSet. They stay alive until they are deleted or the map ends.
 func (b *set) symbolKeys() error {
 	var maps *slots // made at the first symbol
 	of := func(this goja.Value, create bool) map[*goja.Symbol]goja.Value {

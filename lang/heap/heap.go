@@ -179,7 +179,7 @@ func (s *share) divide(list []sample) {
 // those of the allocator.
 const deepest = 100
 
-// ownerOf returns the number that the innermost digits of a stack spell, or 0. known is false if the stack is cut off.
+// ownerOf returns the number that the innermost digits of a stack spell, or 0. known is false if it spells none but is cut off.
 func ownerOf(stack [][]string) (id uint32, known bool) {
 	found, frames := 0, 0
 	for _, names := range stack {

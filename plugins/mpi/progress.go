@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 )
 
-// progress is the state of messages in flight. A goroutine that waits for messages drives MPI itself, which saves a wake-up.
-// If none waits, a background goroutine drives MPI at intervals, and when another process of this machine rings.
+// progress is the state of messages in flight. A goroutine that waits for messages drives MPI itself for a while, which saves a
+// wake-up. While none does, a background goroutine drives MPI at intervals, and when another process of this machine rings.
 type progress struct {
 	steps    atomic.Uint64 // steps by waiting goroutines
 	drivers  atomic.Int32  // goroutines that are driving MPI
@@ -23,7 +23,7 @@ type progress struct {
 	callers  atomic.Int32  // goroutines about to send a message
 	expected atomic.Int32  // messages that a script waits for
 	roomy    bool          // all processes of the job run scripts, and each of this machine has a core
-	stirred  atomic.Bool   // a message above idleBytes was sent or has arrived since background looked
+	stirred  atomic.Bool   // a message above idleBytes was sent or received, or a control message sent, since background looked
 	dozing   atomic.Bool   // background is in doze
 	roused   atomic.Bool   // doze is to end
 	dozers   []atomic.Bool // processes that doze, by rank
@@ -103,19 +103,19 @@ const (
 	idleBytes   = 8  // maximum size in bytes of a message that an idle worker sends
 	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
-	longPause   = 10 * time.Millisecond  // pause after dozeAfter, if other processes cannot wake this one
-	dozePause   = 250 * time.Millisecond // pause after dozeAfter, if they can
+	longPause   = 10 * time.Millisecond  // pause after dozeAfter while background does not doze
+	dozePause   = 250 * time.Millisecond // maximum time of a doze
 	dozeAfter   = 5 * time.Second        // time without messages
 	tellTime    = time.Second            // time for other processes to learn that this one dozes
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
-	roomyTime   = time.Millisecond       // the same if each process has a core
-	keenTime    = 5 * time.Millisecond   // the same while a script waits for a message, too
+	roomyTime   = time.Millisecond       // the same if roomy
+	keenTime    = 5 * time.Millisecond   // the same if roomy while a script waits for a message
 	drivesAtime = 32                     // steps between checks of the clock
 	maxAtOnce   = 16                     // maximum messages received in one step
 	bytesAtOnce = 64 << 10               // bytes after which a step ends, so that they stay in the reader's cache
 )
 
-// background drives MPI until all streams have ended and this process leaves. If MPI fails before, it returns MPI's error.
+// background drives MPI until mayLeave is true, and returns nil. If MPI fails before, it returns MPI's error.
 func (w *world) background() error {
 	seen := uint64(0)
 	last, gaveUp := time.Now(), time.Now()

@@ -1,4 +1,4 @@
-// Package atomicfile writes files as a whole or not at all.
+// Package atomicfile writes regular files as a whole or not at all.
 package atomicfile
 
 import (
@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file atomically: after a crash the path has the old contents or the new ones. It keeps an existing file's mode
+// Write writes a regular file atomically: after a crash the path has the old contents or the new ones. It keeps an existing file's mode
 // and, on Linux, its owner and the extended attributes that it may set. If the owner cannot be kept, Write fails. It follows a
 // symbolic link to an existing file, and replaces other links. A device or a pipe, such as /dev/stdout, is written in place.
 func Write(path string, data []byte) error {

@@ -64,7 +64,7 @@ func (o *object) deposits() ([]deposit, error) {
 	return append(list, described...), err
 }
 
-// nameOf returns the name of a section, or "" if it has none.
+// nameOf returns the name of a section, or "" if it has none that is shorter than maxMemberName.
 func (o *object) nameOf(s section) string {
 	if uint64(s.name) >= uint64(len(o.names)) {
 		return ""

@@ -52,7 +52,7 @@ var kernelInC = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 // mostSource is the maximum length of the prefix that is searched for a kernel, in bytes.
 const mostSource = 1 << 20
 
-// isOpenCLC reports whether data is a text that defines a kernel, or whose file has an OpenCL extension.
+// isOpenCLC reports whether data is a text that defines a kernel in its first mostSource bytes, or whose file has an OpenCL extension.
 func isOpenCLC(label string, data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return false

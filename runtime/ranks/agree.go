@@ -63,7 +63,7 @@ func newAgreement() agreement {
 }
 
 // begin remembers an operation. The operation fails if a message that has arrived describes a different one. It also fails if an earlier
-// operation of the group turned out to be different after its end here.
+// operation of the group proved different after its end here, unless another one has failed for that.
 func (w *World) begin(c *Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,7 +130,7 @@ func (w *World) compare(from int, m *parcel) {
 }
 
 // disagree fails an operation that differs from that of another process, unless it has failed before. If it has ended here, another one
-// of the group fails, too: the oldest that has not ended, or else the next one that begins. The caller holds the mutex.
+// of the group fails, too: the oldest that has neither ended nor failed, or else the next one that begins. The caller holds the mutex.
 func (w *World) disagree(id call, b *begun, err error) {
 	if w.failures[id] != nil {
 		return

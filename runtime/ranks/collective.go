@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// directRanks is the maximum size of a group whose members send to all others directly.
+	// directRanks is the maximum size of a group in which spread and small allReduces send to all others directly.
 	directRanks = 16
-	// wholeBytes is the maximum number of bytes that one member reduces as a whole; of more, each member reduces a part.
+	// wholeBytes is the maximum number of bytes that one member reduces as a whole, except in scans; of more, each member reduces a part.
 	wholeBytes = 64 << 10
 )
 
-// Operation is a collective operation that has begun. It runs when it is called, on any goroutine. It fails if another member's
-// call differs in kind, root or reduction. Type and number of elements must agree, too, except in barriers and splits, and for
-// receivers of a broadcast or scatter that pass no elements. If a difference is found only after the end of an operation here, a later
-// operation of the group fails.
+// Operation is a collective operation that has begun. It runs when it is called, on any goroutine. It fails if a message that
+// this member gets before its end shows that another's call differs in kind, root or reduction. Type and number of elements must agree,
+// too, except in barriers and splits, and for receivers of a broadcast or scatter that pass no elements. If a difference of
+// kind or root is found only after the end of an operation here, a later operation of the group fails.
 type Operation func(ctx context.Context) ([]byte, error)
 
 // operation returns an operation that waits for the data of this process, passes it to run, and ends the call.
@@ -45,7 +45,7 @@ func nothing() *Payload {
 	return p
 }
 
-// Barrier begins an operation that ends when all members have begun it.
+// Barrier begins an operation that ends when all members run it.
 func (g *Group) Barrier() Operation {
 	c := g.begin(barrier, 0, nothing())
 	return c.operation(func(ctx context.Context, _ []byte) ([]byte, error) {

@@ -158,7 +158,7 @@ func (c *Call) fill(ctx context.Context, r *Receipt, from int) error {
 
 // end waits until the operation's messages have been sent or ctx ends. It first tells the other members of err, unless err is nil, a
 // loss, or a failure that they know already. It returns the first error of these: err, that of sending, the cause of ctx if that ends
-// first, and a failure of the operation at another member.
+// first, and that of finish.
 func (c *Call) end(ctx context.Context, err error) error {
 	if code := offload.CodeOf(err); err != nil && code != offload.DeviceLost && err != c.g.w.failure(c.key(0)) {
 		for i, rank := range c.g.members {

@@ -50,7 +50,7 @@ type header struct {
 	Reduce uint8  // the Reduction of a collective operation that combines data
 	Failed bool   // the operation failed; the bytes are the text of the error
 	Ended  bool   // it failed since a rank has ended its script
-	Count  uint64 // elements that the sender passed to the operation
+	Count  uint64 // elements that the sender, or the root of a broadcast, passed to the operation
 	Size   uint64 // bytes that follow
 }
 

@@ -19,7 +19,7 @@ type spares struct {
 }
 
 // take returns a buffer of n bytes with undefined contents: the kept one whose size fits best, unless it is more than a quarter too
-// large, or a new one.
+// large, or a new one. A buffer smaller than spareFrom is new.
 func (s *spares) take(n int) []byte {
 	if n < spareFrom {
 		return make([]byte, n)
@@ -41,7 +41,8 @@ func (s *spares) take(n int) []byte {
 	return b[:n]
 }
 
-// put keeps a buffer that is not used any more. Beyond maxSpares and spareBytes it drops the oldest ones.
+// put keeps a buffer that is not used any more, if its size is from spareFrom to spareBytes. Beyond maxSpares buffers or spareBytes it
+// drops the oldest ones.
 func (s *spares) put(b []byte) {
 	if cap(b) < spareFrom || cap(b) > spareBytes {
 		return

@@ -21,7 +21,7 @@ type World struct {
 	posted   map[key][]*Receipt // messages that are expected of any process of a group
 	failures map[call]error     // of collective operations that failed at another process, or differ from another process's
 	serial   uint64             // number of the last message or receipt, which are counted together
-	lost     error              // a process is lost: all operations fail
+	lost     error              // a process is lost: operations fail unless their messages have arrived
 	used     bool               // Claim has been called, and the release that it returned has not
 	claims   uint64             // calls of Claim that returned a group
 	agreement
@@ -183,7 +183,7 @@ func (w *World) next() uint64 {
 	return w.serial
 }
 
-// take settles a receipt with the oldest message of a process that has the receipt's key. The caller holds the mutex.
+// take settles a receipt with the oldest message of a process that has the receipt's key. There must be one. The caller holds the mutex.
 func (p *peer) take(r *Receipt) {
 	list := p.arrived[r.key]
 	if p.arrived[r.key] = list[1:]; len(list) == 1 {
@@ -219,7 +219,7 @@ func (w *World) postAny(g *Group, k key) *Receipt {
 	return r
 }
 
-// hopeless reports whether all other members of the receipt's group have ended, so that no one is left to send. It is false for a
+// hopeless reports whether all other members of the receipt's group have ended, so that no one else is left to send. It is false for a
 // group of one. The caller holds the world's mutex.
 func (r *Receipt) hopeless() bool {
 	for i, rank := range r.g.members {
@@ -235,8 +235,9 @@ func allEnded() error {
 		WithHint("see what they printed; one rank has to send what another one receives")
 }
 
-// post returns a receipt for a message of the process from. It takes the oldest message that has arrived. If none has and none
-// can arrive, the receipt has already failed. The bytes of a message that has not arrived may be read to into, unless into is nil.
+// post returns a receipt for a message of the process from. It takes the oldest message that has arrived. If none has, and none
+// can arrive or the collective operation has failed, the receipt has already failed. The bytes of a message that has not arrived may be
+// read to into, unless into is nil.
 func (w *World) post(g *Group, from int, k key, into []byte) *Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -384,7 +385,8 @@ func (p *peer) fail(err error) {
 	p.queue = nil
 }
 
-// leave handles the end of a process, or its loss if why is not nil. The first loss fails all operations, with all processes.
+// leave handles the end of a process, or its loss if why is not nil. The first loss fails the receipts that wait for
+// any process, and the messages in the queues to them.
 func (w *World) leave(rank int, why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -406,7 +408,7 @@ func (w *World) leave(rank int, why error) {
 // sending is a message in the queue to a process.
 type sending struct {
 	parcel
-	payload *Payload // the bytes, if they are not known yet
+	payload *Payload // the bytes, which may not be known yet; nil if data has them
 	done    chan error
 }
 
@@ -505,7 +507,7 @@ type Payload struct {
 }
 
 // NewPayload returns the payload for count elements, and the function that sets their bytes, or the reason why there are none. The
-// bytes must not change afterwards.
+// bytes must not change afterwards. The function must be called once.
 func NewPayload(t offload.Type, count int) (p *Payload, set func(data []byte, err error)) {
 	p = &Payload{Type: t, Count: count, ready: make(chan struct{})}
 	return p, func(data []byte, err error) {

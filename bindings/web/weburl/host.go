@@ -226,7 +226,7 @@ func decimalIPv4(text string) (address uint32, ok bool) {
 	return address, true
 }
 
-// writeIPv6 formats an address and compresses its first longest run of zero groups.
+// writeIPv6 formats an address and compresses its first longest run of two or more zero groups.
 func writeIPv6(pieces [8]uint16) string {
 	from, longest := -1, 1
 	for i := 0; i < 8; i++ {

@@ -33,8 +33,8 @@ func threshold(k, bias int) int { return min(max(k-bias, punyMin), punyMax) }
 // maxLabel is the maximum number of characters of a label, because the conversion takes quadratic time.
 const maxLabel = 1000
 
-// toPunycode returns a label's ASCII form with the prefix xn--. It returns false for a label that is too long or not valid
-// UTF-8.
+// toPunycode returns a label's ASCII form with the prefix xn--. It returns false for a label that is too long, not valid
+// UTF-8, or has U+FFFD.
 func toPunycode(label string) (string, bool) {
 	runes := []rune(label)
 	if len(runes) > maxLabel || strings.ContainsRune(label, utf8.RuneError) {

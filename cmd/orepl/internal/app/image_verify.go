@@ -46,7 +46,7 @@ func verifyImages(inv *invocation) error {
 	return nil
 }
 
-// verifyFile returns the number of images and the problems of a file.
+// verifyFile returns the number of images of a file that are no programs, and their problems.
 func verifyFile(file string) (images int, problems []string, err error) {
 	f, err := image.OpenFile(file)
 	if err != nil {

@@ -185,8 +185,8 @@ func (r resolver) data(o *goja.Object, name string) goja.Value {
 	return nil
 }
 
-// own returns an own property of an object, or false if there is none. v is nil for a getter of the script, and for one that
-// throws.
+// own returns an own property of an object, or false if there is none. v is nil for an accessor without a
+// getter, with one of the script, or with one that throws.
 func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
 	desc := r.p.engine.OwnProperty(o, name)
 	if desc == nil {

@@ -126,7 +126,7 @@ func (l *Library) create(f function, args ...uintptr) uintptr {
 	return r
 }
 
-// Platforms returns the platforms, one for each driver. If there are none, it returns the error of the loader or
+// Platforms returns the platforms of all drivers. If there are none, it returns the error of the loader or
 // PlatformNotFound.
 func (l *Library) Platforms() ([]Platform, error) {
 	var n uint32
@@ -282,7 +282,7 @@ func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string
 // HasIL reports whether the loader supports SPIR-V.
 func (l *Library) HasIL() bool { return l.at[clCreateProgramWithIL] != 0 }
 
-// BuildIL creates a program from SPIR-V, or returns InvalidBinary without support for it. It returns the build log even if
+// BuildIL creates a program from SPIR-V, or returns InvalidBinary without code or support for it. It returns the build log even if
 // the build fails.
 func (l *Library) BuildIL(c Context, d Device, code []byte, options string) (p Program, log string, err error) {
 	if len(code) == 0 || !l.HasIL() {
