@@ -28,7 +28,7 @@ func watching(e *lang.Engine) func(array.Launched) {
 
 // explainEntry documents explain.
 func explainEntry() bindings.Entry {
-	return bindings.NewFunction("explain", "Calls a function and returns a report on the launches of the array operations in it: which operations were joined, the work-items, and the kernel's parameters. A map, zip or slice is joined with an operation that is called directly on its result.",
+	return bindings.NewFunction("explain", "Calls a function and returns a report on the launches of the array operations in it: which operations were joined, the work-items, and the kernel's parameters. A map, zip or slice is joined with a map, zip or reduction that is called directly on its result.",
 		"import { device, f32 } from 'offload'\nimport { explain } from 'array'\nconst x = device('cpu').ones(f32, 1000)\nconsole.log(explain(() => x.map(v => v * 2).sum()))", "(fn: () => unknown): string")
 }
 

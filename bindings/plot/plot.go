@@ -28,7 +28,7 @@ interface PlotOptions {
   kind?: 'line' | 'points' | 'bars' | 'histogram' | 'box' | 'heat'
   /** The names of the columns of a heat map, or of the values of bars. */
   labels?: readonly string[]
-  /** The number of bins of a histogram. Default: by the rule of Freedman and Diaconis. */
+  /** The number of bins of a histogram. Default: by the rule of Freedman and Diaconis, at most 60. */
   bins?: number
   /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. If both rates are NaN, nothing is drawn. */
   roof?: { gigabytesPerSecond: number; gigaflops: number }
@@ -40,7 +40,7 @@ interface PlotOptions {
   error?: PlotError | Record<string, PlotError | number>
   /** The labels of the axes. */
   xLabel?: string; yLabel?: string
-  /** The size: columns and rows of text, or pixels of an SVG. */
+  /** The size: columns and rows of text, or pixels of an SVG. In text, each bar and box has one row. */
   width?: number; height?: number
 }
 type PlotError = PlotValues | { low: PlotValues; high: PlotValues }

@@ -90,8 +90,8 @@ func (c *chart) textLines(b *strings.Builder) {
 	b.WriteString(strings.TrimRight(strings.Repeat(" ", margin+2)+c.under(room), " ") + "\n")
 }
 
-// legend writes the label of the y axis and, for several series, their names, on as many lines as they need. A series that
-// equals an earlier one says so; overlap states that a cell shows several series.
+// legend writes the label of the y axis and the names of the series, on as many lines as they need. A series that equals an
+// earlier one says so; overlap states that a cell shows several series.
 func (c *chart) legend(b *strings.Builder, margin int, overlap bool) {
 	var names []string
 	if c.yLabel != "" {

@@ -61,7 +61,7 @@ type ArgumentOf<P> = P extends ArrayView<infer T, infer R> ? Buffer<T, R> : P
 type Arguments<A extends any[]> = { [K in keyof A]: 0 extends 1 & A[K] ? Argument : ArgumentOf<A[K]> }
 
 interface BufferOptions {
-  /** The buffer's name in errors and tables. Default: the variable that it is assigned to. */
+  /** The buffer's name in errors and tables. Default: the variable that it is assigned to, or else 'buffer' and a number. */
   label?: string
   /** The kind of memory. Default: 'device'. */
   kind?: 'device' | 'host' | 'shared'
@@ -71,13 +71,13 @@ interface BufferOptions {
   queue?: Queue
 }
 interface CloneOptions {
-  /** The new buffer's name in errors and tables. Default: the variable that it is assigned to. */
+  /** The new buffer's name in errors and tables. Default: the variable that it is assigned to, or else 'buffer' and a number. */
   label?: string
   /** The queue that copies. Default: the device's default queue. */
   queue?: Queue
 }
 interface ViewOptions {
-  /** The view's name in errors and tables. Default: the variable that it is assigned to. */
+  /** The view's name in errors and tables. Default: the variable that it is assigned to, or else the buffer's name. */
   label?: string
 }
 interface LabelOption {
@@ -93,7 +93,7 @@ interface QueueOption {
   queue?: Queue
 }
 interface PlaceOptions extends QueueOption {
-  /** Receives the elements and is the result, so that nothing is allocated: a typed array of the class that the result has otherwise, with as many elements. Records cannot be read into it. Until the read has completed, the device may write it at any time; if the read fails, any part of it may have changed. */
+  /** Receives the elements and is the result, so that no array is made: a typed array of the class that the result has otherwise, with as many elements. Records cannot be read into it. Until the read has completed, the device may write it at any time; if the read fails, any part of it may have changed. */
   into?: TypedArray
 }
 interface ReadOptions extends PlaceOptions {
@@ -123,7 +123,7 @@ interface KernelOptions {
   real?: Type<'f32'> | Type<'f64'>
   /** false: a multiplication and an addition are rounded separately, never fused. */
   contract?: boolean
-  /** The kernel's name in errors. Default: the name of the function or variable. */
+  /** The kernel's name in errors. Default: the name of the function or variable, or else 'kernel'. */
   name?: string
   /** false: the kernel may run on devices whose arithmetic is not exact (see Device.features), where a launch fails otherwise. */
   exact?: boolean
