@@ -117,7 +117,7 @@ loads none if ` + "`OREPL_INIT`" + ` is empty, or with ` + "`--no-init`" + `.
 
 func (w *walk) values() {
 	w.part("Values", `
-The value of an expression is printed and kept as `+"`_`"+`. A semicolon at the end silences it.`, func() {
+The value of an expression, unless it is `+"`undefined`"+`, is printed and kept as `+"`_`"+`. A semicolon at the end silences it.`, func() {
 		w.expect("2", "1 + 1")
 		w.expect("", "const squares = [1, 2, 3].map(x => x * x)")
 		w.expect("[ 1, 4, 9 ]", "squares")
