@@ -45,7 +45,7 @@ const tests = {
   osu_allreduce: (a, b) => mpi.allReduce(a, 'sum', { into: b }),
 }
 for (const [name, run] of Object.entries(tests)) {
-  for (const bytes of [8, 1024, 65536, 1 << 20, 16 << 20]) {
+  for (const bytes of [8, 1024, 4096, 65536, 1 << 20, 16 << 20]) {
     const a = new Int32Array(bytes / 4).fill(mpi.rank + 1), b = new Int32Array(bytes / 4)
     const times = bytes > 1 << 20 ? 10 : bytes > 8192 ? 100 : 1000, warmup = times / 10
     let total = 0
@@ -83,7 +83,7 @@ func osu(r *report) error {
 
 // overRanks compares the module mpi with the methods of OSU's micro-benchmarks in C, by two processes each.
 func overRanks(r *report) error {
-	return osuPairs(r, "ranks", mpiPair{workers: 2, hostless: true, scripts: true}, []int{8, 1024, 65536, 1 << 20, 16 << 20})
+	return osuPairs(r, "ranks", mpiPair{workers: 2, hostless: true, scripts: true}, []int{8, 1024, 4096, 65536, 1 << 20, 16 << 20})
 }
 
 // osuPairs compares the figures of processes with a role and of c/osu.c for messages of some sizes.

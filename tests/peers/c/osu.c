@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { window = 64, most = 16 << 20 };
-static const int sizes[] = {8, 1024, 65536, 1 << 20, most};
+static const int sizes[] = {8, 1024, 4096, 65536, 1 << 20, most};
 static int rank, ranks;
 static char *a, *b;
 
