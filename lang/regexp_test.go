@@ -58,6 +58,7 @@ func TestRegExp(t *testing.T) {
 		{failure(`RegExp.prototype.exec.call({}, '')`), "TypeError"}, {failure(`''.match.call(null, /a/)`), "TypeError"}, {failure(`'a'.matchAll(/a/)`), "TypeError"},
 		{failure("''.isWellFormed.call(Symbol())"), "TypeError"}, {failure(`RegExp(Symbol())`), "TypeError"},
 		{`['isWellFormed', 'toWellFormed'].map(m => [5, 1.5, true, { toString: () => 5 }].map(v => ''[m].call(v)))`, `true,true,true,true,5,1.5,true,5`},
+		{`['isWellFormed', 'toWellFormed'].map(m => ['\ud800', 'a\udc00b', { toString: () => 'a\ud800' }].map(v => ''[m].call(v)))`, `false,false,false,�,a�b,a�`},
 	})
 }
 

@@ -140,8 +140,10 @@ func (f *functions) wellFormed(proto *goja.Object) {
 			return nil, &arguments.Error{Func: "String.prototype." + name, Name: "this", Detail: "must be a string"}
 		}
 		this := c.This.ToString()
-		if _, symbol := this.(*goja.Symbol); !symbol {
-			this = f.vm.ToValue(this.String()) // of a number, ToString returns the number
+		switch this.(type) {
+		case goja.String, *goja.Symbol:
+		default: // of a number, ToString returns the number
+			this = f.vm.ToValue(this.String())
 		}
 		s, ok := this.(goja.String)
 		if !ok {
