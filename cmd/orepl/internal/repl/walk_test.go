@@ -144,7 +144,8 @@ A block with an open bracket, template or comment, or with an operator at its en
 - Enter runs a complete block, wherever the cursor is in it. Alt-Enter begins a new line in any block.
 - The arrow keys move within the block. On its first and last line, Up and Down go through the history; after Up, the cursor
   stays on the first line.
-- `+"`Ctrl-_`"+` undoes a change, and `+"`Alt-_`"+` redoes it. Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL`"+` or `+"`EDITOR`"+` names.
+- `+"`Ctrl-_`"+` undoes a change, and `+"`Alt-_`"+` redoes it. Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL`"+`
+  or `+"`EDITOR`"+` names, or in vi.
 - Ctrl-V Tab types a tab. Ctrl-Z suspends orepl.`, func() {
 		w.expect("", "function greet(name) {", "  // with a brace {", "  return `hello", "  ${name}`", "}")
 		w.expect(`'hello\n you'`, "greet(", "  'you'", ")")
@@ -339,13 +340,14 @@ which works, too.`, func() {
 
 func (w *walk) history() {
 	w.part("History", `
-Entered blocks are kept for the next session, in `+"`~/.orepl_history`"+` or the file that `+"`OREPL_HISTORY`"+` names. They are not kept
-if the variable is empty. Up and Down go through the blocks that begin like the current line. Ctrl-R searches the history:
+The newest 1000 entered blocks are kept for the next session, in `+"`~/.orepl_history`"+` or the file that `+"`OREPL_HISTORY`"+` names.
+They are not kept if the variable is empty. Up and Down go through the blocks that begin like the current line. Ctrl-R searches
+the history for the text that is typed next:
 
-- Ctrl-R again finds an older block.
+- Ctrl-R again finds an older block, and Backspace shortens the text.
 - Enter runs the block that was found.
-- Ctrl-G ends the search without a result.
-- Any other key edits the block.`, func() {
+- Ctrl-G, Ctrl-C or Escape ends the search without a result.
+- Any other key that is no text edits the block that was found.`, func() {
 		w.press("\x12")
 		w.edits("(search) :")
 		w.press("a[g.x]")
