@@ -1,8 +1,8 @@
 // Package cpu is the plugin for this machine's processor.
 //
 // Its device "cpu" has work-groups, barriers and shared memory. The first engine that supports a kernel compiles it; the
-// interpreter supports all kernels. A launch is split into chunks of work-groups or of work-items, which the queue's
-// goroutine and the device's workers run in parallel.
+// last is the interpreter, which supports nearly all kernels. A launch is split into chunks of work-groups or of work-items,
+// which the queue's goroutine and the device's workers run in parallel.
 //
 // The queue (package runtime/queue) has a timer for the time limit, which sets a flag that compiled code polls.
 //

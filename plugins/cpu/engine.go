@@ -48,7 +48,7 @@ type worker any
 // errUnsupported reports that an engine does not support a kernel.
 var errUnsupported = errors.New("unsupported by this engine")
 
-// interpreter is the engine that supports all kernels.
+// interpreter is the engine tried last. It supports nearly all kernels.
 type interpreter struct{}
 
 func (interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {

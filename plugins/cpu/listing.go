@@ -16,7 +16,8 @@ import (
 )
 
 // Listing implements [offload.Lister]. Format "asm" returns the kernel's vector code with source lines, or the reason why it has
-// none. Format "engine" names the code that runs, and the reasons why better engines do not run the kernel.
+// none. Format "engine" names the code that runs, and the reasons why better engines do not run the kernel. Errors:
+// Unsupported for another format, NotFound for an unknown kernel, and an error of its compilation.
 func (p *program) Listing(name, format string) (string, error) {
 	if format != "asm" && format != "engine" {
 		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(p.device.id, name)

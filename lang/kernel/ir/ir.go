@@ -298,7 +298,8 @@ func (k *Kernel) Access() []Access {
 
 // Resolved is a path resolved to an address: the start of the array plus Offset plus Strides[i] bytes times index i, for each
 // index. Index i must be in [0, Extents[i]). The extents of a Global array are unknown at compile time. For such an extent,
-// Extents[i] is −1−axis. A stride that depends on extents is Strides[i] bytes times the product of the last Inner[i] extents.
+// Extents[i] is −1−axis, or [Flat]. A stride that depends on extents is Strides[i] bytes times the product of the last Inner[i]
+// extents.
 type Resolved struct {
 	Scalar  Type // storage type of the accessed element; Void if the path is invalid
 	Offset  int

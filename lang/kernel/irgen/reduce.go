@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Reduce returns a minimal kernel for which fails still returns true, by edits from a fixed set. The edits remove an
+// Reduce reduces a kernel for which fails returns true, by edits after which it still does. The edits remove an
 // instruction, a result or a carried value, and replace a value by an operand or by zero. They also replace a structured
 // instruction by one of its blocks. The parameters of the kernel are unchanged. Item coordinates are kept, because items that
 // store at one index race.

@@ -139,7 +139,7 @@ func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) int
 }
 
 // direction reports whether the continues are known never to decrease parameter i of a loop (up), and never to increase it
-// (down).
+// (down). Wraps do not count.
 func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	up, down = true, true
 	for _, c := range p.s.Continues[loop] {

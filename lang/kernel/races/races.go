@@ -28,7 +28,7 @@ func Possible(c *kernel.Compiled) bool {
 }
 
 // Warnings returns a warning for each place at which sampled items of the launch are found to race, in order of the source. It
-// analyses nothing if the launch has one item, or no access can race.
+// analyses nothing if the launch has fewer than two items, or no access can race.
 func Warnings(c *kernel.Compiled, l *Launch) diag.List {
 	if l.items() < 2 || !Possible(c) || apart(c.Kernel, l) {
 		return nil

@@ -59,7 +59,8 @@ type Options struct {
 
 // Run runs the group of an item and returns the item's trace. Library calls in c's module must have been expanded. l holds the
 // size, group size and arguments of the launch. Its Stop ends the run early. Run sets Stop itself when the item has ended or
-// the limit is reached.
+// the limit is reached. It returns an error for an item outside of the size, and for a launch or kernel that the interpreter
+// refuses.
 func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, error) {
 	k := c.Kernel
 	p, err := interp.Compile(k, interp.Options{Races: o.Races})

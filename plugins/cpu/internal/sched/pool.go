@@ -56,7 +56,7 @@ func (p *Pool) Close() {
 
 // Task is work that is split into chunks.
 type Task interface {
-	// Work runs chunks until [Share.Next] returns false. Several goroutines call it concurrently.
+	// Work runs chunks until [Share.Next] returns false. Several goroutines may call it concurrently.
 	Work(s Share)
 }
 

@@ -9,9 +9,9 @@
 // the active lanes, and code without active lanes is skipped. The registers of a 2-D gang, up to eight, are rows of items, one below
 // the other.
 //
-// Without group operations the code runs gang after gang, row after row. With group operations each gang of a work-group has a
-// frame in memory. At a barrier, live values are stored in the frame, and the next gang resumes. Loops that stream through buffers
-// are interleaved there: the gangs of a group take turns, with some iterations each.
+// Without group operations the code runs gang after gang, along rows or down the columns of a band. With group operations each
+// gang of a work-group has a frame in memory. At a barrier, live values are stored in the frame, and the next gang resumes. Loops
+// that stream through buffers are interleaved there: the gangs of a group take turns, with some iterations each.
 //
 // # Packages
 //

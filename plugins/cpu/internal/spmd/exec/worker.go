@@ -25,8 +25,8 @@ type Variant struct {
 	spare   atomic.Pointer[Worker] // an idle worker, which is faster to acquire than one of the pool
 }
 
-// NewVariant maps code into executable memory, and sets c.Bytes to nil. The memory is freed after the variant has become
-// unreachable.
+// NewVariant maps code into executable memory and, without an error, sets c.Bytes to nil. The memory is freed after the variant
+// has become unreachable.
 func NewVariant(c *Code) (*Variant, error) {
 	m, err := process.NewCode(c.Bytes)
 	if err != nil {

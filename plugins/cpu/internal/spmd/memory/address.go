@@ -140,7 +140,7 @@ func (l *Addresses) sameOn(terms []term, axis int) bool {
 }
 
 // sumFixed adds terms to the address m: uniform ones, or the lane-0 values of varying ones. It multiplies strides by unit, and adds
-// constants to disp instead.
+// small constants to disp instead.
 func (l *Addresses) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
 	var rest []part64
 	for _, t := range terms {

@@ -16,7 +16,7 @@ func gangScope(twoD bool) ir.Scope {
 // ChooseRows returns the number of rows of a 2-D gang, or 0 if a 1-D gang of gang registers is better. A 2-D gang pays if its
 // rows share loaded elements; see [reusingRows] and [rowsOfGroups], which decides alone if the kernel observes its group. It
 // also pays if the trip count of a loop depends on both coordinates. Items in a block then leave it at more similar times than
-// items of a long row. There must be registers for the rows, and loops may access only elements that the whole gang shares.
+// items of a long row. There must be registers for the rows, and these loops may access only elements that the whole gang shares.
 // Kernels with an order among items, and those with strided accesses, have 1-D gangs.
 func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	var loops []*ir.Instr
