@@ -33,7 +33,8 @@ const mostPosted = 64
 
 // Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's goroutine, which
 // treats an error of the callback like that of a timer's callback. While 64 callbacks of the operation wait, post blocks. It returns the
-// context's cause if the context is cancelled meanwhile. post is safe for concurrent use.
+// context's cause if the context is cancelled meanwhile. A callback of an operation that has ended is dropped. post is safe for concurrent
+// use.
 func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)

@@ -195,7 +195,7 @@ func program() string {
 	return os.Args[0]
 }
 
-// arch returns Node's name for the processor architecture.
+// arch returns x64 for amd64, as in Node, and Go's name for any other processor architecture.
 func arch() string {
 	if runtime.GOARCH == "amd64" {
 		return "x64"

@@ -143,7 +143,7 @@ const (
 
 // window cuts a line of more than room columns to a part around its count marked characters, the first of which has the index at. It
 // returns the part and the range of the marked characters in it. An ellipsis replaces each cut part, and a replacement character each
-// control character except tabs.
+// control character except tabs, and each that changes the direction of text.
 func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	line = slices.Clone(line)
 	for i, r := range line {

@@ -81,7 +81,7 @@ func IsWordRune(r rune) bool {
 	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
-// WithArticle returns a class's name after its indefinite article. It is "a" for names with U, such as Uint8Array and URL.
+// WithArticle returns a class's name after its indefinite article. It is "a" for names that begin with U, such as Uint8Array and URL.
 func WithArticle(class string) string {
 	if class != "" && strings.ContainsAny(class[:1], "AEIO") {
 		return "an " + class

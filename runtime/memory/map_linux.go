@@ -36,7 +36,7 @@ func mapPages(n int64) (all, usable []byte, err error) {
 	return all, usable, nil
 }
 
-// populate touches every page, on two goroutines for large blocks.
+// populate touches every page, on two goroutines for large blocks unless GOMAXPROCS is 1.
 func populate(data []byte) {
 	touch := func(part []byte) {
 		for i := 0; i < len(part); i += pageSize {

@@ -265,7 +265,7 @@ func (r *Run) JUnit(w io.Writer) error {
 	return err
 }
 
-// clean replaces control characters other than tabs and line feeds by question marks, since XML forbids most of them.
+// clean replaces characters below U+0020 other than tabs and line feeds by question marks, since XML forbids most of them.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' {

@@ -249,8 +249,8 @@ func ranges(list []series, height float64) (x, y scale, binary bool) {
 	return x, y, binary
 }
 
-// places returns the values of the x axis that have labels: those of the results, if there is room, else of every second, third and so
-// on if the axis is logarithmic, and else round values.
+// places returns the values of the x axis that have labels: those of all results, if there are several and there is room. Else they are
+// those of every second result, third and so on if the axis is logarithmic, and else round values.
 func places(list []series, x *scale, binary bool) []float64 {
 	const gap = 8.0
 	var all []float64
