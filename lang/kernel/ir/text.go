@@ -13,8 +13,8 @@ import (
 // textHeader starts the text form and precedes the version.
 const textHeader = "orepl-ir"
 
-// String returns the module's text form. [ParseText] parses that of a valid module to an equal module, but not that of lowered
-// kernels.
+// String returns the module's text form. [ParseText] parses that of a valid module to an equal module without proofs, but not
+// that of lowered kernels.
 func (m *Module) String() string {
 	p := printer{}
 	p.module(m)
