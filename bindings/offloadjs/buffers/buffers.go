@@ -567,14 +567,26 @@ func (m *Module) viewRows(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 		return nil, contract.Errorf(contract.InvalidArgument, op, "start has %s, and the buffer has %s", spelling.Count(len(origin), "number"), spelling.Count(len(dims), "dimension")).
 			On(b.Device().ID(), b.Label()).WithHint("give an index for each dimension, or one number: the element in row-major order")
 	}
-	counts := b.Dims()
+	t := b.Elem
+	if as, ok := m.types.Of(call.Argument(2)); ok {
+		t = as
+	}
+	counts, fits := b.Dims(), true // in elements of the buffer
 	for axis := range counts {
 		counts[axis] = max(counts[axis]-origin[axis], 0)
 	}
-	if v := call.Argument(1); !goja.IsUndefined(v) {
-		if counts, err = element.Extents(v); err != nil {
+	viewed := counts // in elements of the view
+	if v := call.Argument(1); goja.IsUndefined(v) {
+		viewed, fits = recounted(counts, b.Elem.Size(), t.Size())
+	} else {
+		if viewed, err = element.Extents(v); err != nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
 		}
+		counts, fits = recounted(viewed, t.Size(), b.Elem.Size())
+	}
+	if !fits {
+		return nil, contract.Errorf(contract.InvalidSize, op, "the rows of a view of %s would begin or end within an element of %s", t, b.Elem).On(b.Device().ID(), b.Label()).
+			WithHint("choose a count whose rows are whole elements of both types")
 	}
 	start, whole, ok := 0, true, len(counts) == len(dims)
 	for axis := range dims {
@@ -592,8 +604,20 @@ func (m *Module) viewRows(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 			On(b.Device().ID(), b.Label()).WithHint("a view has whole rows; read a part of them by readRect({ origin: %s, extent: %s }), or copy it in a kernel",
 			strings.ReplaceAll(fmt.Sprint(origin), " ", ", "), strings.ReplaceAll(fmt.Sprint(counts), " ", ", "))
 	}
-	call.Arguments = append([]goja.Value{m.VM.ToValue(start), m.VM.ToValue(counts)}, call.Arguments[min(2, len(call.Arguments)):]...)
+	call.Arguments = append([]goja.Value{m.VM.ToValue(start), m.VM.ToValue(viewed)}, call.Arguments[min(2, len(call.Arguments)):]...)
 	return m.view(b, call)
+}
+
+// recounted returns extents whose last one counts elements of another size. It returns false if that is not a whole number.
+func recounted(dims []int, size, other int) ([]int, bool) {
+	last := len(dims) - 1
+	if last < 0 || size == other {
+		return dims, true
+	}
+	dims = slices.Clone(dims)
+	bytes := dims[last] * size
+	dims[last] = bytes / other
+	return dims, bytes%other == 0
 }
 
 // rect reads the options {origin, extent, queue} of readRect and writeRect. By default the box begins at the first element and

@@ -286,6 +286,13 @@ const m = device('cpu').buffer(f32, [4, 4], (i, j) => i * 4 + j)
 let text = ''
 try { m.view([1, 1], [2, 2]) } catch (e) { text = e.hint.match(/readRect\([^)]*\)/)[0] }
 export const result = [(await m.view([1, 0], [2, 4]).read()).join(), (await m.view([1, 1], [1, 2]).read()).join(), (await m.view([3, 0]).read()).join(), text].join(' ')`},
+	{name: "views of rows in another type", want: "3,16 4,5 1,8 2,4 8,9 2", text: `
+const d = device('cpu'), m = d.buffer(f32, [4, 4], (i, j) => i * 4 + j), b = d.buffer(u8, [4, 3])
+const bytes = m.view([1, 0], undefined, u8), back = m.view([2, 0], [1, 8], u8), floats = bytes.view([1, 0], undefined, f32)
+const first = m.view([1, 0], [1, 8], u8).view(0, 2, f32), both = floats.view([0, 0], [1, 2])
+let refused = 0
+for (const rows of [() => b.view([0, 0], undefined, f32), () => m.view([1, 0], [1, 3], u8)]) try { rows() } catch (e) { refused += e.message.includes('within an element') }
+export const result = [bytes.shape, await first.read(), back.shape, floats.shape, await both.read(), refused].join(' ')`},
 	// [28.1] exactness
 	{name: "exact", want: "true", text: `
 export const result = device('cpu').features.exact`},
