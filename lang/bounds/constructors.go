@@ -48,11 +48,14 @@ func (b *Bounds) constructors() {
 			}
 		})
 	}
-	b.construct("Proxy", func(args []goja.Value) {
+	nested := func(args []goja.Value) {
 		for i := 0; i < min(len(args), 2); i++ {
 			b.proxyDepth(args[i])
 		}
-	})
+	}
+	b.construct("Proxy", nested)
+	proxy := b.vm.GlobalObject().Get("Proxy").(*goja.Object)
+	b.wrap(proxy, "revocable", func(_ *Bounds, _ string, c goja.FunctionCall) { nested(c.Arguments) })
 	b.construct("BigInt", func(args []goja.Value) {
 		const digits = 1 << 20
 		if len(args) > 0 && textLength(args[0]) > digits {
